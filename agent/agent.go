@@ -24,19 +24,19 @@ import (
 	"github.com/ostraka/ostraka/runtime/volume"
 )
 
-// stopGrace is how long the agent may take to send what is done and to return its leases after it was told to stop. Whoever
-// stops it may expect that it is gone after five seconds.
+// stopGrace is how long the agent may take to send finished results and to return its leases after it was told to stop: five seconds
+// after that it must be gone.
 const stopGrace = 4 * time.Second
 
 var (
 	// errStopped is why a context of the agent's ended when nothing is wrong.
 	errStopped = errors.New("the agent stops")
-	// errNotActive is the server's word for an agent that is lent nothing now: it waits for approval, is drained or quarantined.
+	// errNotActive is the server's word for an agent that gets no leases now: it waits for approval, is drained or quarantined.
 	errNotActive = codeError("agent_not_active")
 	// errDenied and errApprovalNeeded are its guardian's words for what it refuses to be lent now: rules change, and people say yes.
 	errDenied         = codeError("denied_by_guardian")
 	errApprovalNeeded = codeError("approval_needed")
-	// errRevoked is its word for one whose key is refused for ever.
+	// errRevoked is its word for one whose key is refused forever.
 	errRevoked = codeError("agent_revoked")
 	// errDuplicate is its word for one whose key another process uses as well.
 	errDuplicate = codeError("duplicate_instance")
@@ -45,7 +45,7 @@ var (
 // codeError is a problem of the server's to compare errors with.
 func codeError(code string) error { return answer.Code(code) }
 
-// final says whether the server wants nothing to do with this agent any more, so that it is no use to go on.
+// final says whether the server refuses this agent for good, so that there is no use in continuing.
 func final(err error) bool { return errors.Is(err, errRevoked) || errors.Is(err, errDuplicate) }
 
 // outOfPlace says whether it is final for this process: one that another keeps from speaking waits for its turn, where it had none yet.

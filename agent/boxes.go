@@ -39,7 +39,7 @@ type box struct {
 	told    bool // a heartbeat has named it; of the book, under its lock
 
 	mu     sync.Mutex
-	reason string // why it is to end; "": it may go on
+	reason string // why it is to end; "": it may continue
 }
 
 // end has the sandbox end before its next shard, and says whether that is news.
@@ -51,7 +51,7 @@ func (b *box) end(reason string) (news bool) {
 	return news
 }
 
-// ending says why the sandbox is to end; "" when it may go on.
+// ending says why the sandbox is to end; "" when it may continue.
 func (b *box) ending() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -80,7 +80,7 @@ func (a *agent) enrolAgain(ctx context.Context) error {
 func (a *agent) enrol(ctx context.Context) error { return a.enrolWith(ctx, a.options.Token) }
 
 // enrolWith shows the token and the proof that the private key is held here, and keeps the key that comes back. Without a token the
-// agent goes on where the server knows its public key, and else waits for somebody to approve it.
+// agent continues where the server knows its public key, and else waits for somebody to approve it.
 func (a *agent) enrolWith(ctx context.Context, token string) error {
 	agreed, err := ReadAcceptance(a.dir.path)
 	if err != nil {
@@ -112,7 +112,7 @@ func (a *agent) enrolWith(ctx context.Context, token string) error {
 	return a.keepEnrolment(enrolled)
 }
 
-// prove signs the enrolment, with what the server says once only, so that nobody who hears it can say it again. A server of before has no
+// prove signs the enrolment, with a nonce that the server gives only once, so that it cannot be replayed. An earlier server has no
 // challenges.
 func (a *agent) prove(ctx context.Context, e *client.Enrolment, token string) error {
 	c, err := a.server.challenge(ctx)

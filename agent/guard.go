@@ -19,7 +19,7 @@ type codeReader interface {
 }
 
 // guard has the guardian decide about a function before anything of it runs, by the built-in rules and the owner's. The server is not
-// asked: whoever takes it over switches this off nowhere. Approvals are the server's too; what a rule asks is refused here unless the
+// asked: taking it over does not switch this off. Approvals are the server's too; what a rule asks is refused here unless the
 // owner has made an exception.
 func (a *agent) guard(ctx context.Context, l *client.Lease, b *bundle.Bundle) error {
 	reading, err := a.reader.Read(ctx, b)
@@ -84,7 +84,7 @@ func guardedLimits(l bundle.Limits) guardian.Limits {
 	}
 }
 
-// refusalFor is what a decision means for a lease: nothing where it may go on.
+// refusalFor is what a decision means for a lease: nothing where it may continue.
 func refusalFor(d guardian.Decision, planned guardian.Planned, findings []guardian.Finding) error {
 	switch {
 	case d.Verdict == guardian.Allow:

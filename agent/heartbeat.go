@@ -57,7 +57,7 @@ func (a *agent) beat(ctx context.Context, stop context.CancelCauseFunc) {
 	}
 }
 
-// farewell tells the server that the agent stops and that its sandboxes have ended: nobody waits for it to confirm anything. An agent
+// farewell tells the server that the agent stops and that its sandboxes have ended: nothing waits for it to confirm anything. An agent
 // that cannot say so is missed a minute later.
 func (a *agent) farewell(ctx context.Context, stop context.CancelCauseFunc) {
 	ctx, cancel := context.WithTimeout(ctx, farewellLimit)

@@ -10,7 +10,7 @@ import (
 
 func historyFile(dataDir string) string { return filepath.Join(dataDir, "history.json") }
 
-// ReadHistory reads what the agent of a data directory has done, day by day, the newest first. It asks nobody.
+// ReadHistory reads what the agent of a data directory has done, day by day, the newest first. It asks no server.
 func ReadHistory(dataDir string) ([]ledger.Entry, error) { return ledger.Read(historyFile(dataDir)) }
 
 // count writes down that a shard was executed.

@@ -26,8 +26,8 @@ const DefaultInputsBytes = inputfile.MaxBytes
 // newInput is how files begin that are on their way into the cache.
 const newInput = ".new-"
 
-// inputCache keeps input files by their digest, the least recently used of which go first. A file in it is believed no more than the
-// network: whoever reads it checks its digest.
+// inputCache keeps input files by their digest, the least recently used of which go first. A file in it is trusted no more than the
+// network: its reader checks its digest.
 type inputCache struct {
 	dir string
 	max int64
@@ -74,7 +74,7 @@ func (c *inputCache) open(ctx context.Context, f inputfile.File, fetch func(ctx 
 	return in, nil
 }
 
-// alone waits until nobody else opens the file.
+// alone waits until no other caller opens the file.
 func (c *inputCache) alone(digest string) (done func()) {
 	c.mu.Lock()
 	one, found := c.busy[digest]
@@ -98,7 +98,7 @@ func (c *inputCache) release(digest string) {
 	defer c.mu.Unlock()
 	if c.used[digest]--; c.used[digest] == 0 {
 		delete(c.used, digest)
-		delete(c.busy, digest) // nobody waits for it: who does holds the file
+		delete(c.busy, digest) // no caller waits for it: one that does holds the file
 	}
 }
 
@@ -232,7 +232,7 @@ func (w *work) layInputs(ctx context.Context, shard int64, input string) error {
 		return w.inputs.open(ctx, f, func(ctx context.Context, to *os.File) error { return w.fetchInput(ctx, shard, f, to) })
 	}
 	err = w.session.Inputs().Replace(ctx, files, fetch)
-	if errors.Is(err, inputdir.ErrMismatch) { // a kept file was damaged on this disk: what is fetched anew is checked
+	if errors.Is(err, inputdir.ErrMismatch) { // a kept file was damaged on this disk: what is fetched again is checked
 		for _, f := range files {
 			w.inputs.drop(f.Digest)
 		}

@@ -65,7 +65,7 @@ func newKeeper(o *Options, dir string, sandbox Sandbox) *keeper {
 	return k
 }
 
-// start reads the preferences for the first time, as soon as nobody writes them. A mistake in them is an error then: there are no earlier
+// start reads the preferences for the first time, as soon as they are not being written. A mistake in them is an error then: there are no earlier
 // ones to keep.
 func (k *keeper) start(ctx context.Context) error {
 	f, err := k.firstLook(ctx)
@@ -150,7 +150,7 @@ func (k *keeper) measureNow(ctx context.Context) {
 	k.busy.update(s.Others(), float64(k.prefs.BusyAbove), float64(k.prefs.BusyBelow))
 }
 
-// diskIsLow says whether less is free than the owner wants to keep. A tenth more must be free to go on than to begin with, or the agent's
+// diskIsLow says whether less is free than the owner wants to keep. A tenth more must be free to continue than to begin with, or the agent's
 // own files would make it flap. The caller holds the lock.
 func (k *keeper) diskIsLow() bool {
 	need := k.prefs.KeepFreeBytes
@@ -186,7 +186,7 @@ func (k *keeper) look() {
 	k.owner, k.ends, k.places = owner, allow(&k.prefs, found), n
 }
 
-// reload puts the preferences into force when the file has changed and nobody writes it any more. One with a mistake leaves the earlier
+// reload puts the preferences into force when the file has changed and is no longer being written. One with a mistake leaves the earlier
 // ones in force, and so does one that was emptied.
 func (k *keeper) reload() {
 	f, err := prefs.Look(k.file())
@@ -273,7 +273,7 @@ func (k *keeper) current() prefs.Preferences {
 	return k.prefs
 }
 
-// stops says why the work on leases must end after the shards that are being executed; the zero value when it may go on.
+// stops says why the work on leases must end after the shards that are being executed; the zero value when it may continue.
 func (k *keeper) stops() idle {
 	k.mu.Lock()
 	defer k.mu.Unlock()

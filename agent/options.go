@@ -33,7 +33,7 @@ type Options struct {
 	Workers int    // leases at a time at most; 0: what the preferences say, or 1
 	Caps    Caps   // what a function may have here
 
-	// Agree asks the owner of the machine to accept an agreement that was not accepted yet; nil: nobody can be asked now.
+	// Agree asks the owner of the machine to accept an agreement that was not accepted yet; nil: the owner cannot be asked now.
 	Agree func(context.Context, eula.Document) (bool, error)
 	// LeaseWork is how much work a lease should be; 0: DefaultLeaseWork.
 	LeaseWork time.Duration

@@ -54,7 +54,7 @@ func (b *orderBook) take(d *client.Directives) (news bool) {
 	return true
 }
 
-// nudge has whoever confirms look again.
+// nudge has the confirming loop look again.
 func (b *orderBook) nudge() {
 	select {
 	case b.poke <- struct{}{}:

@@ -65,7 +65,7 @@ func (a *agent) learnKeys(ctx context.Context) error {
 	return err
 }
 
-// allowsUnsigned says whether the machine's owner lets it execute functions that nobody signed.
+// allowsUnsigned says whether the machine's owner lets it execute unsigned functions.
 func (a *agent) allowsUnsigned() bool {
 	return a.options.AllowUnsigned || a.keeper.current().AllowUnsigned
 }

@@ -92,7 +92,7 @@ func Resume(dataDir string) (paused bool, err error) {
 
 func pauseFile(dataDir string) string { return filepath.Join(dataDir, "paused.json") }
 
-// readPause reads the note; nil where there is none. A note that cannot be read pauses: whoever wrote it wanted that.
+// readPause reads the note; nil where there is none. A note that cannot be read pauses: its writer wanted that.
 func readPause(path string) *pauseNote {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,8 @@ import (
 )
 
 // persist makes a call until it works, its error is final, or the context ends. A server that is away, busy or broken is asked
-// again with growing, random waits; one that does not know this agent's key any more is enrolled with anew. One that takes another process
-// for the agent is asked again by a process that it has never let in: that which was let in before was taken over from, and ends.
+// again with growing, random waits; with one that no longer knows its key the agent enrols again. One that takes another process
+// for the agent is asked again only by a process that it has never let in: one that was let in before has been replaced, and ends.
 func (a *agent) persist(ctx context.Context, doing string, call func(context.Context) error) error {
 	var waits backoff
 	enrolled := false

@@ -26,7 +26,7 @@ func (v *versioned) Do(r *http.Request) (*http.Response, error) {
 		return answer, err
 	}
 	if mismatch := v.ours.CheckServer(answer.Header.Get(protocol.Header)); mismatch != nil {
-		_ = answer.Body.Close() // nobody reads it
+		_ = answer.Body.Close() // it is not read
 		return refusal426(mismatch), nil
 	}
 	return answer, nil

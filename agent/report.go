@@ -27,7 +27,7 @@ const (
 )
 
 // leaseIsOver says whether the server says that a lease does not count any more. A server whose database was killed may have forgotten
-// a lease that it had just given: its shards are lent again.
+// a lease that it had just given: its shards are leased again.
 func leaseIsOver(err error) bool {
 	return slices.ContainsFunc([]answer.Code{"lease_expired", "lease_ended", "lease_revoked", "not_found"}, func(code answer.Code) bool {
 		return errors.Is(err, code)

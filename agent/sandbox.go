@@ -33,7 +33,7 @@ type Session interface {
 	Target() monitor.Target
 	// OutputBytes is how much the shard that runs now has written to stdout and stderr so far.
 	OutputBytes() int64
-	// Kill ends the shard that runs now, if one does, with the status killed and this reason. The session goes on.
+	// Kill ends the shard that runs now, if one does, with the status killed and this reason. The session continues.
 	Kill(reason string)
 	// OutputDir is where the files lie that the last shard left, until the next one runs.
 	OutputDir() string

@@ -17,7 +17,7 @@ const (
 	unfinishedFor = 5 * time.Second
 )
 
-// errEmptied is why an empty file does not take the place of preferences: nobody can tell it from one that an editor has lost.
+// errEmptied is why an empty file does not replace preferences: it cannot be told from one that an editor has lost.
 var errEmptied = errors.New("the file is empty, which may be an accident; to limit nothing write a line with a comment (# nothing), or remove the file")
 
 // settling tells a file that stands from one that somebody is writing.
@@ -34,7 +34,7 @@ func (s *settling) stands(f prefs.File, now time.Time) bool {
 	return now.Sub(s.since) >= standsAfter(f)
 }
 
-// began takes the word of the file's own time for how long it has stood, where nobody has looked before. A time to come says nothing.
+// began uses the file's own time for how long it has been unchanged, if this is the first look. A time in the future says nothing.
 func (s *settling) began(f prefs.File, now time.Time) {
 	s.seen, s.since = f, now
 	if f.There && f.Modified.Before(now) {

@@ -88,7 +88,7 @@ func statusFile(dataDir string) string { return filepath.Join(dataDir, "status.j
 // ErrNoAgent is why nothing is known of an agent: its data directory is not there.
 var ErrNoAgent = errors.New("there is no agent")
 
-// CheckDataDir is an error where a directory is no agent's data directory: what is asked about it, or told it, would be about nobody.
+// CheckDataDir is an error where a directory is no agent's data directory: a question about it, or an order to it, would reach no agent.
 func CheckDataDir(dataDir string) error {
 	info, err := os.Stat(dataDir)
 	switch {

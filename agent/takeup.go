@@ -13,7 +13,7 @@ import (
 )
 
 // maxTakenUp is how often a lease is gone on with after the agent has died with it: a shard that kills agents must not kill this one
-// for ever. After that what is finished is sent and the rest is returned.
+// forever. After that what is finished is sent and the rest is returned.
 const maxTakenUp = 2
 
 // returnedDied is the code of a lease with which the agent has died too often.

@@ -38,11 +38,11 @@ type warmBox struct {
 }
 
 func (b *warmBox) end() {
-	_ = b.session.Close() // nobody waits for anything of it
+	_ = b.session.Close() // nothing waits for it
 	b.leave()
 }
 
-// warmBoxes are the sandboxes that rest. No more of them rest and work than the agent may have leases: whoever opens a further one ends one
+// warmBoxes are the sandboxes that rest. No more of them rest and work than the agent may have leases: opening a further one ends one
 // that rests.
 type warmBoxes struct {
 	mu   sync.Mutex // also held while one is ended: who asks whether any is left gets a true answer

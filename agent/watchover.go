@@ -64,7 +64,7 @@ func (why idle) tell(since time.Time) *client.Idle {
 	return &client.Idle{Code: why.Code, Text: cutText(why.Text, maxRefusalText), Seconds: max(0, int64(time.Since(since)/time.Second))}
 }
 
-// orderOf is why the server, or whoever operates it, lets the agent not work.
+// orderOf is why the server, or its operator, keeps the agent from work.
 func (a *agent) orderOf(d client.Directives) idle {
 	because := ""
 	if d.Reason != "" {
@@ -92,7 +92,7 @@ func (a *agent) orderOf(d client.Directives) idle {
 	return idle{}
 }
 
-// heldBy says that a switch holds some of the work: the rest may go on, so that it only explains why there is none.
+// heldBy says that a switch holds some of the work: the rest may continue, so that it only explains why there is none.
 func heldBy(switches []client.KillOrder) idle {
 	if len(switches) == 0 {
 		return idle{}

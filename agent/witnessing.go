@@ -67,7 +67,7 @@ func newWitnessing(dataDir string) (*witnessing, error) {
 	return w, err
 }
 
-// show hands heads to whoever witnesses them; a heartbeat does not wait for that.
+// show passes heads on to the witness; a heartbeat does not wait for that.
 func (w *witnessing) show(heads []client.LogHead) {
 	if len(heads) == 0 {
 		return

@@ -97,7 +97,7 @@ func (w *work) execute(ctx context.Context, results chan<- finished) error {
 	return nil
 }
 
-// put hands a result to the reporter; it says no when nobody takes it any more.
+// put gives a result to the reporter; it says no when the reporter takes no more.
 func put(ctx context.Context, results chan<- finished, r finished) bool {
 	select {
 	case results <- r:

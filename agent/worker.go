@@ -19,7 +19,7 @@ import (
 // hurriedPoll is how soon an answer of "no work" comes too soon: a server that does not wait is not asked without end.
 const hurriedPoll = time.Second
 
-// heldPause is how soon an agent that is lent nothing by decision asks again.
+// heldPause is how soon an agent that gets no leases by decision asks again.
 const heldPause = 5 * time.Second
 
 // worker has one lease at a time.
@@ -37,7 +37,7 @@ func newWorker(a *agent, number int) *worker {
 }
 
 // run asks for work and does it until soft ends; then it comes back as soon as what is done is sent, or hard ends. It returns an
-// error only when it is no use to go on.
+// error only when it is no use to continue.
 func (w *worker) run(soft, hard context.Context) error {
 	for w.keeper.admit(soft, w.number) {
 		lease, asked, err := w.ask(soft)
@@ -56,7 +56,7 @@ func (w *worker) run(soft, hard context.Context) error {
 		_, changed := w.keeper.allowed()
 		err = w.serve(soft, hard, lease, asked)
 		if isOrder(err) {
-			sleep(soft, hurriedPoll) // a server that goes on lending it is not asked without end
+			sleep(soft, hurriedPoll) // a server that keeps leasing it is not asked without end
 			continue
 		}
 		if err != nil {
@@ -288,7 +288,7 @@ func (w *worker) thresholds(l *client.Lease, m *bundle.Manifest) (threshold.Plan
 }
 
 // maxBrokenBundles is how often a bundle may break off on its way before its lease is given back: a server whose copy is damaged
-// breaks off each time, and nobody else could have the shards meanwhile.
+// breaks off each time, and no other agent could have the shards meanwhile.
 const maxBrokenBundles = 4
 
 func (w *worker) fetch(ctx context.Context, lease *client.Lease) (b *bundle.Bundle, err error) {

@@ -72,7 +72,7 @@ const idleBody = 4 << 10
 // idleBodyTimeout is how long it may take to arrive.
 const idleBodyTimeout = 5 * time.Second
 
-// passOver reads what nobody needs. Left alone, net/http would wait for it before it sends the answer.
+// passOver reads and drops a body. Left alone, net/http would wait for it before it sends the answer.
 func passOver(c *call) error {
 	r := c.request
 	if r.ContentLength == 0 {

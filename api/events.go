@@ -78,7 +78,7 @@ func (s *server) watchJob(ctx context.Context, c *call, in *WatchJobInput) (*str
 	if err != nil { // while a problem can still be told
 		return nil, err
 	}
-	// What lies ahead of the job's events is no place to go on from: those who watch the job share where they are.
+	// What lies ahead of the job's events is no place to continue from: those who watch the job share where they are.
 	w := &watch{server: s, call: c, project: project, job: job, seq: min(since, now.EventSeq)}
 	return &streamOutput{Body: w.run}, nil
 }

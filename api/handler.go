@@ -20,7 +20,7 @@ const (
 	headerVersion   = "Ostraka-Version"
 )
 
-// apiPolicy forbids everything to whoever would show an answer of the API as a page.
+// apiPolicy forbids everything to a browser that shows an answer of the API as a page.
 const apiPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 // handler wraps the routes in what every request goes through.

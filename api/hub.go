@@ -25,7 +25,7 @@ type Looks interface {
 const (
 	// hubEvery is how often a project is looked at while somebody watches it, however many do.
 	hubEvery = 500 * time.Millisecond
-	// hubLinger is how long a hub that nobody watches remembers where it was, for those who come back.
+	// hubLinger is how long a hub without viewers remembers where it was, for those who come back.
 	hubLinger = time.Minute
 	// maxHubJobs is how many jobs a hub looks at beside the newest ones: those that viewers name.
 	maxHubJobs = 200
@@ -67,7 +67,7 @@ type hub struct {
 	topics  map[string]topicState
 	changed chan struct{} // closed at the next change
 	viewers int
-	idle    time.Time // since when nobody watches
+	idle    time.Time // since when it has no viewers
 	wanted  map[uuid.UUID]int
 	rates   map[uuid.UUID][]rateSample
 	failed  error
@@ -112,7 +112,7 @@ func (h *hub) want(jobs []uuid.UUID, n int) {
 	}
 }
 
-// run looks at the project until nobody has watched it for a while.
+// run looks at the project until it has had no viewers for a while.
 func (h *hubs) run(project uuid.UUID, one *hub) {
 	tick := time.NewTicker(hubEvery)
 	defer tick.Stop()
@@ -227,7 +227,7 @@ func wants(topics []string, topic, kind string) bool {
 	return len(topics) == 0 || slices.Contains(topics, topic) || kind == topicJob && slices.Contains(topics, "jobs")
 }
 
-// resume reads the number out of a Last-Event-ID. Of another hub it means nothing: then all is told anew.
+// resume reads the number out of a Last-Event-ID. One of another hub means nothing: then everything is sent again.
 func (h *hub) resume(lastID string) (seq int64, known bool) {
 	epoch, number, _ := strings.Cut(lastID, "-")
 	seq, err := strconv.ParseInt(number, 10, 64)

@@ -27,7 +27,7 @@ type Maps interface {
 }
 
 const (
-	// mapAge is how old a map may be that several people look at: one of them has it read anew, the others get the same.
+	// mapAge is how old a shared map may be: one viewer has it read again, the others get the same.
 	mapAge = 500 * time.Millisecond
 	// keptMaps is how many maps of one window are kept to make differences from.
 	keptMaps = 6
@@ -218,7 +218,7 @@ func (c *mapCache) history(key mapKey) *mapHistory {
 	if h == nil {
 		h = &mapHistory{}
 		c.windows[key] = h
-		c.bytes += mapOverhead // of windows that nobody may look at there is nothing else
+		c.bytes += mapOverhead // an empty window has nothing else
 	}
 	return h
 }

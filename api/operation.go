@@ -180,7 +180,7 @@ func (s *server) answer(ctx context.Context, err error) error {
 	p, known := problemOf(err)
 	p.RequestID = c.requestID
 	level := slog.LevelDebug
-	if p.Code != codeBusy && (!known || p.Status >= http.StatusInternalServerError) { // whoever makes the server busy must not fill its log as well
+	if p.Code != codeBusy && (!known || p.Status >= http.StatusInternalServerError) { // a client that makes the server busy must not fill its log as well
 		level = slog.LevelError
 	}
 	s.log.Log(ctx, level, "request refused", "request_id", c.requestID, "operation", c.operation, "status", p.Status, "code", p.Code, "error", err)

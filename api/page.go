@@ -72,7 +72,7 @@ func cursorFits(kind byte, after string) bool {
 	}
 }
 
-// listed makes the answer of a list; after names an item to go on after.
+// listed makes the answer of a list; after names an item to continue after.
 func listed[T any](c *call, page functions.ListPage, items []T, kind byte, after func(T) string) *Listed[T] {
 	out := &Listed[T]{Body: List[T]{Items: items}}
 	if items == nil {
@@ -120,7 +120,7 @@ func (in ListInProject) read(kind byte) (uuid.UUID, functions.ListPage, error) {
 	return project, page, err
 }
 
-// listOfProject answers with a page of all that a project has of something; after names an item to go on after.
+// listOfProject answers with a page of all that a project has of something; after names an item to continue after.
 func listOfProject[T any](ctx context.Context, c *call, in *ListInProject, kind byte, list func(context.Context, uuid.UUID, functions.ListPage) ([]T, error), after func(T) string) (*Listed[T], error) {
 	project, page, err := in.read(kind)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// peer is where a request comes from, as the socket says; the zero value: it says nothing. No header is believed: whoever sends the request
+// peer is where a request comes from, as the socket says; the zero value: it says nothing. No header is believed: the sender of the request
 // writes it. Behind a proxy it is the proxy's address.
 func peer(r *http.Request) netip.Addr {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)

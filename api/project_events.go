@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// viewLife is how long a stream of a project's events lives before the viewer connects anew: whose key or session was revoked sees no
+	// viewLife is how long a stream of a project's events lives before the viewer connects again: whose key or session was revoked sees no
 	// more than this.
 	viewLife = 15 * time.Minute
 	// maxTopics is how many topics a viewer names.

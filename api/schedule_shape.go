@@ -26,7 +26,7 @@ type Schedule struct {
 	LastError   string          `json:"last_error,omitempty" doc:"What went wrong the last time."`
 }
 
-// ScheduleDetail is a schedule with the times to come and what became of the last ones.
+// ScheduleDetail is a schedule with the times to come and the outcome of the last ones.
 type ScheduleDetail struct {
 	Schedule
 	Next    []schedule.Coming `json:"next" doc:"The next ten times."`

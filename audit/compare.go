@@ -9,7 +9,7 @@ import (
 // heldHead is a head that the log must have grown out of, and who says so.
 type heldHead struct {
 	Checkpoint
-	kept   bool // by whoever verifies, and not in the export
+	kept   bool // by the verifier, not in the export
 	stated bool // by a restart, which says what it went on from
 }
 

@@ -49,7 +49,7 @@ func Cosign(text []byte, log, agent string, key ed25519.PrivateKey, at time.Time
 	return signed, nil
 }
 
-// OpenCosigned verifies a checkpoint that both the log and the witness have signed, and nobody else.
+// OpenCosigned verifies a checkpoint that both the log and the witness have signed, and no other key.
 func OpenCosigned(text []byte, log, witness string) (c Cosigned, err error) {
 	if c.Checkpoint, err = Open(text, log); err != nil {
 		return c, err

@@ -63,7 +63,7 @@ type FunctionStated struct {
 	Signature string `json:"signature,omitempty"`
 }
 
-// ShardsStated is what became of the shards. Root is that of the tree over the lines of those that were accepted, in the order of their numbers.
+// ShardsStated is the outcome of the shards. Root is that of the tree over the lines of those that were accepted, in the order of their numbers.
 type ShardsStated struct {
 	Total    int64  `json:"total"`
 	Accepted int64  `json:"accepted"`
@@ -220,7 +220,7 @@ func EncodeReceipt(p ReceiptParts) ([]byte, error) {
 }
 
 // OpenReceipt verifies a receipt with the key of its project's log; without a key it takes the one that stands in the receipt, which
-// proves only that the receipt agrees with itself. It asks nobody.
+// proves only that the receipt agrees with itself. It asks no server.
 func OpenReceipt(text []byte, key string) (Receipt, error) {
 	if len(text) > MaxReceiptBytes {
 		return Receipt{}, fmt.Errorf("a receipt of more than %d bytes: its first line is longer than that of any receipt", MaxReceiptBytes)

@@ -58,7 +58,7 @@ func EncodeShardProof(receipt, line []byte, index int64, path []Hash) ([]byte, e
 	return text, nil
 }
 
-// OpenShardProof verifies the proof of a shard with the key of the project's log, as OpenReceipt does a receipt. It asks nobody.
+// OpenShardProof verifies the proof of a shard with the key of the project's log, as OpenReceipt does a receipt. It asks no server.
 func OpenShardProof(text []byte, key string) (p ShardProof, err error) {
 	if len(text) > MaxShardProofBytes {
 		return p, fmt.Errorf("the proof of a shard has at most %d bytes", MaxShardProofBytes)

@@ -11,12 +11,12 @@ import (
 	"unicode/utf8"
 )
 
-// RestartAction is the action of the record with which a log begins anew, under the origin of another epoch. The tree goes on: all that was
-// restored is in it, so that whoever remembers no more than that has lost nothing.
+// RestartAction is the action of the record with which a log begins anew, under the origin of another epoch. The tree continues: all restored
+// records are in it, so that a witness that remembers only those has lost nothing.
 const RestartAction = "audit.restart"
 
 const (
-	// MaxRestarts is how often a log may begin anew: each time is shown for ever wherever the log is.
+	// MaxRestarts is how often a log may begin anew: each time is shown forever wherever the log is.
 	MaxRestarts = 100
 	// MaxRestartReason is how long the reason may be, in characters.
 	MaxRestartReason = 200

@@ -100,7 +100,7 @@ func (d *directory) syncDir(name string) error {
 }
 
 func (d *directory) open(ctx context.Context, key string) (io.ReadCloser, int64, error) {
-	size, err := d.stat(ctx, key) // before opening: opening a pipe would wait for ever
+	size, err := d.stat(ctx, key) // before opening: opening a pipe would wait forever
 	if err != nil {
 		return nil, 0, err
 	}

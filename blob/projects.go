@@ -15,7 +15,7 @@ import (
 // allProjects is the prefix of everything that projects have.
 const allProjects = "projects/"
 
-// Projects lists the projects that the store has something of, whoever put it there.
+// Projects lists the projects with anything in the store, whatever its origin.
 func (s *Store) Projects(ctx context.Context) ([]uuid.UUID, error) {
 	names, err := s.backend.folders(ctx, allProjects)
 	if err != nil {

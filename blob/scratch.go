@@ -18,7 +18,7 @@ const (
 // scratch is one process's directory for files that are being written. It lies
 // below the store's root, since a rename works within one file system only, and
 // holds a lock as long as the process lives, by which a later one knows which
-// directories nobody writes to any more.
+// directories that are no longer written.
 type scratch struct {
 	dir  string
 	lock *os.File

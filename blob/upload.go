@@ -19,7 +19,7 @@ import (
 // ErrNoDirectUpload says that the store takes no uploads past the server.
 var ErrNoDirectUpload = errors.New("the object store takes no uploads past the server")
 
-// Grant lets whoever has it send one object's bytes straight to the store. Its
+// Grant lets its holder send one object's bytes straight to the store. Its
 // URL is a secret until it expires; it appears in no error and no log.
 type Grant struct {
 	URL     string
@@ -35,7 +35,7 @@ type uploader interface {
 }
 
 // GrantUpload lets a client upload the object of that digest and size, under a
-// name of its own that nobody reads, until Adopt has checked it. A store that
+// name of its own that is not read, until Adopt has checked it. A store that
 // cannot answers with ErrNoDirectUpload.
 func (s *Store) GrantUpload(ctx context.Context, project, upload uuid.UUID, digest string, size int64, valid time.Duration) (Grant, error) {
 	sum, err := uploadSum(project, digest, size)

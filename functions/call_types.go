@@ -8,7 +8,7 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// Call is what became of one call of a function: a job of one shard. Without an output it goes on, or waits for a person.
+// Call is the outcome of one call of a function: a job of one shard. Without an output it continues, or waits for a person.
 type Call struct {
 	Job          uuid.UUID       `json:"job" doc:"The job that the call is."`
 	State        JobState        `json:"state" doc:"finished with an output; anything else: the answer is not there yet."`
@@ -22,7 +22,7 @@ type Call struct {
 	Bound *float64 `json:"bound,omitempty" doc:"The largest probability with which the output is wrong; 0 where the server has executed the call itself. Left out where the policy states no bound: with a quorum, and where the first answer is believed."`
 }
 
-// ErrCallFailed is for a call whose job came to nothing.
+// ErrCallFailed is for a call whose job gave no output.
 var ErrCallFailed = &Error{
 	Kind: KindInvalid, Code: "call_failed", Message: "the call has no output: its job failed, or was cancelled",
 	Hint: "GET on the shard 0 of the job shows what the function said (ostraka job shard JOB 0); a function may refuse an input by raising",

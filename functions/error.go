@@ -25,7 +25,7 @@ const (
 )
 
 // Error is an error for a user: a stable code that programs branch on, a message that says what was wrong and a hint that says
-// what to do next. Anything that is not an Error is a fault of the server and is shown to nobody.
+// what to do next. Anything that is not an Error is a fault of the server and is not shown.
 type Error struct {
 	Kind    Kind
 	Code    string

@@ -30,7 +30,7 @@ func (e *Expiry) Check(now time.Time) error {
 	return nil
 }
 
-// From is the time at which what is made now stops working; nil: it works until it is revoked.
+// From is the time when a key or token that is made now stops working; nil: it works until it is revoked.
 func (e *Expiry) From(now time.Time) *time.Time {
 	switch {
 	case e == nil:

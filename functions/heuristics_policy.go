@@ -171,5 +171,5 @@ func (p HeuristicsPolicy) On(target HeuristicTarget) (list []HeuristicUse) {
 	return list
 }
 
-// ExternalModel is the name by which a policy asks the operator's external model, in the place of a module's.
+// ExternalModel is the name by which a policy asks the operator's external model, instead of a module's.
 const ExternalModel = "external-model"

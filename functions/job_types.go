@@ -18,10 +18,10 @@ type JobState string
 
 // The states of a job, in their natural order. Finished, failed and cancelled are final; of these, one can be deleted.
 const (
-	JobSplitting   JobState = "splitting"   // shards are being made; those that exist are lent already
+	JobSplitting   JobState = "splitting"   // shards are being made; existing ones are leased already
 	JobRunning     JobState = "running"     // all shards exist, some are open
 	JobReview      JobState = "review"      // nothing is open, but a person must look at some shards
-	JobHeld        JobState = "held"        // every shard is settled, but the aggregator has failed: the job goes on with another
+	JobHeld        JobState = "held"        // every shard is settled, but the aggregator has failed: the job continues with another
 	JobAggregating JobState = "aggregating" // every shard is settled; partials are being merged
 	JobFinished    JobState = "finished"    // every shard was accepted and the answer stands
 	JobFailed      JobState = "failed"      // some shard failed, or the answer could not be made; error says why
@@ -126,7 +126,7 @@ type Job struct {
 	Warnings         []Reason             `json:"warnings,omitempty" doc:"What speaks against the job's policy, in the answer to its submission only: the job was taken all the same."`
 }
 
-// JobApproval is what a job waits for before any of it is lent.
+// JobApproval is the approval that a job waits for before any of it is leased.
 type JobApproval struct {
 	ID        uuid.UUID `json:"id"`
 	Layer     string    `json:"layer" enum:"builtin,operator,project" doc:"Whose rule asks: what an operator's rule asks is for operators to answer."`
@@ -150,7 +150,7 @@ type NewJob struct {
 	AnswerError   float64         `json:"answer_error,omitempty"` // the largest probability with which any result may be wrong
 	Recheck       string          `json:"recheck,omitempty"`
 	MaxAttempts   int             `json:"max_attempts,omitempty"`
-	Confirm       string          `json:"confirm,omitempty"`    // which results are executed once more before they count; "": the manifest's, where the policy allows one
+	Confirm       string          `json:"confirm,omitempty"`    // which results are executed again before they count; "": the manifest's, where the policy allows one
 	Aggregator    string          `json:"aggregator,omitempty"` // name of a built-in or uploaded module; "": the manifest's, else "sum"; "none": fold nothing
 	Params        json.RawMessage `json:"params,omitempty"`     // of the aggregator
 	Validator     *ValidatorUse   `json:"validator,omitempty"`  // nil: the manifest's
@@ -186,7 +186,7 @@ const (
 	ShardCancelled ShardState = "cancelled"
 )
 
-// Shard is one piece of a job's input and what became of it.
+// Shard is one piece of a job's input and the outcome of it.
 type Shard struct {
 	Number  int64           `json:"number"`
 	State   ShardState      `json:"state"`

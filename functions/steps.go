@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// AdvanceRunArgs is the step that goes on with a run of a workflow, as far as it goes.
+// AdvanceRunArgs is the step that continues with a run of a workflow, as far as it goes.
 type AdvanceRunArgs struct {
 	Project uuid.UUID `json:"project"`
 	Run     uuid.UUID `json:"run"`
@@ -110,7 +110,7 @@ func (DueSchedulesArgs) Kind() string { return "due_schedules" }
 type EraseArgs struct {
 	Project uuid.UUID `json:"project"`
 	Job     uuid.UUID `json:"job"`
-	// Once is set where the step has been through, and looks once more when all that was under way then has ended.
+	// Once is set where the step has been through, and looks again when all that was under way then has ended.
 	Once time.Time `json:"once,omitzero"`
 }
 
@@ -251,7 +251,7 @@ type ReceiptArgs struct {
 // Kind names the step.
 func (ReceiptArgs) Kind() string { return "receipt" }
 
-// RecheckArgs is the step that has the server execute shards of one job: those that wait longest and that nobody has taken.
+// RecheckArgs is the step that has the server execute shards of one job: those that wait longest and that no other step has taken.
 type RecheckArgs struct {
 	Project uuid.UUID `json:"project"`
 	Batch   uuid.UUID `json:"batch"`
@@ -334,7 +334,7 @@ type TaintArgs struct {
 	Reason  string    `json:"reason"`
 	// Proven says that an answer of the agent was proven wrong: in jobs that have not ended its final results are opened again as well.
 	Proven bool `json:"proven,omitempty"`
-	// Kin says that it was an answer of another agent of its owner: it is on probation again, whoever was writing about it when that came out.
+	// Kin says that it was an answer of another agent of its owner: it is on probation again, whichever step was writing about it when that came out.
 	Kin bool `json:"kin,omitempty"`
 }
 

@@ -8,7 +8,7 @@ const CodeModule = "code-risk"
 // onCode are the operations that know what a heuristic has found in a function.
 var onCode = []Kind{FunctionPublish, JobSubmit, JobFollowUp, JobSchedule, JobDispatch, JobRecheck, SandboxOpen}
 
-// Defaults are the built-in rules. They ship with the program; nobody can take them away.
+// Defaults are the built-in rules. They ship with the program and cannot be removed.
 func Defaults() []Rule {
 	found := func(name string, then Verdict, risk Risk, finding, reason string) Rule {
 		return Rule{

@@ -162,7 +162,7 @@ type UploadFacts struct {
 	File File `json:"file"`
 }
 
-// File is an object that is stored or named. Bytes is -1 where nobody knows yet.
+// File is an object that is stored or named. Bytes is -1 while unknown.
 type File struct {
 	Name        string `json:"name"`
 	Digest      string `json:"digest"`

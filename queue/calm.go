@@ -6,7 +6,7 @@ import (
 	"log/slog"
 )
 
-// calm passes on what River says, and lowers what nobody is to act on: its counts and comings and goings, every few seconds and for each
+// calm passes on what River says, and lowers messages that need no action: its counts and comings and goings, every few seconds and for each
 // queue, and what it says of a server that stops, since that what was under way was cut off is no error.
 type calm struct {
 	slog.Handler

@@ -21,7 +21,7 @@ import (
 
 // The queues. A server may work all or some of them.
 const (
-	QueueUrgent    = "urgent"    // what protects: expire, revoke, silence, taint, finalise; nobody's work is to keep it waiting
+	QueueUrgent    = "urgent"    // steps that protect: expire, revoke, silence, taint, finalise; no other work may keep them waiting
 	QueueControl   = "control"   // split, finish, cancel, erase and what else there is
 	QueueVerify    = "verify"    // many short transactions
 	QueueAggregate = "aggregate" // WASM modules
@@ -35,7 +35,7 @@ func All() []string {
 	return []string{QueueUrgent, QueueControl, QueueVerify, QueueAggregate, QueueArchive, QueueWebhooks, QueueRecheck}
 }
 
-// maxAttempts is, with the pauses of retryPolicy, more than a month: a step that is given up would leave its job open for ever, so a
+// maxAttempts is, with the pauses of retryPolicy, more than a month: a step that is given up would leave its job open forever, so a
 // step that keeps failing stays where operators see it.
 const maxAttempts = 10_000
 

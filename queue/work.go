@@ -71,7 +71,7 @@ const (
 	// How long a step may take. A step that is cut off goes on where it was when it is tried again.
 	shortStep = time.Minute
 	longStep  = 15 * time.Minute
-	noLimit   = -1 // whoever executes shards has limits of its own, and the file of a large job takes as long as it takes
+	noLimit   = -1 // executing shards has limits of its own, and the file of a large job takes as long as it takes
 	// How often the periodic steps run.
 	expireEvery = 2 * time.Second
 	retainEvery = time.Hour
@@ -87,7 +87,7 @@ const (
 	sealEvery = 2 * time.Second
 	// strandedEvery is how long a shard that no agent is left for waits for a person at most.
 	strandedEvery = 10 * time.Second
-	// softStop is how long running steps may go on after the server was told to stop.
+	// softStop is how long running steps may continue after the server was told to stop.
 	softStop = 5 * time.Second
 )
 
@@ -100,7 +100,7 @@ func workers(queue string) int {
 		return 8
 	case QueueAggregate:
 		return 4
-	case QueueArchive: // each holds as much of a file as a row group, and whoever waits has time
+	case QueueArchive: // each holds as much of a file as a row group, and waiting is fine
 		return 2
 	case QueueWebhooks: // they wait for others' servers, each for some seconds at most
 		return 16
@@ -245,7 +245,7 @@ func register(steps Steps, working *executing) *river.Workers {
 	return w
 }
 
-// periodic makes the steps that nobody asks for. A run that is still waiting, or that is to be tried again, makes the next one unnecessary.
+// periodic makes the steps that run without a request. A run that is still waiting, or that is to be tried again, makes the next one unnecessary.
 func periodic() []*river.PeriodicJob {
 	every := func(pause time.Duration, step functions.Step) *river.PeriodicJob {
 		return river.NewPeriodicJob(river.PeriodicInterval(pause), func() (river.JobArgs, *river.InsertOpts) {

@@ -116,7 +116,7 @@ func (x *Command) Ready(ctx context.Context) error {
 }
 
 // Process is the process that the next call runs in, once Ready has made
-// sure of one: whoever watches a call can kill it.
+// sure of one: a watcher of a call can kill it.
 func (x *Command) Process() *runner.Process { return x.process }
 
 // Close ends the process. No call may be under way.

@@ -29,7 +29,7 @@ type Evidence struct {
 	Name    string          // the file's name, for code
 
 	Agent    string    // whose attempt a result is
-	Ref      *Ref      // in the place of a result that is too large to be a record
+	Ref      *Ref      // instead of a result that is too large to be a record
 	Measures *Measures // of a result
 }
 

@@ -54,7 +54,7 @@ const (
 	// MaxLine bounds a line in bytes where it may be longer than a record: the
 	// partial or final of an aggregator is one line.
 	MaxLine = 8 << 20
-	// MaxLines bounds the lines of stdout of a batch: whoever reads them keeps
+	// MaxLines bounds the lines of stdout of a batch: their reader keeps
 	// each with some hundred bytes of its own, however short it is.
 	MaxLines = 100_000
 	// DefaultStderr and MaxStderr bound what is kept of stderr in bytes:

@@ -61,7 +61,7 @@ func (u Use) badOutput(s Stats, format string, args ...any) error {
 
 // MaxBatch is how many items a validator or a heuristic gets at once: a page of
 // results, which heuristics compare with each other. A fresh instance for each
-// thousand costs next to nothing, and what one batch makes wrong stays small.
+// thousand costs almost nothing, and what one batch makes wrong stays small.
 const MaxBatch = 1_024
 
 // answers runs the phase "run" and decodes the lines that the module printed,

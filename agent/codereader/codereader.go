@@ -24,7 +24,7 @@ const (
 	failureStays = 10 * time.Minute
 )
 
-// fault is an error that the bundle itself is to blame for: whoever reads it once more finds the same.
+// fault is an error of the bundle itself: reading it again finds the same.
 type fault struct{ error }
 
 // Unwrap is what is wrong with it.
@@ -48,7 +48,7 @@ func (r result) holds(now time.Time) bool {
 	return r.err == nil || r.until.IsZero() || now.Before(r.until)
 }
 
-// Reader reads functions, one at a time. It may be used by several goroutines at once: who asks for one that is known waits for nobody.
+// Reader reads functions, one at a time. It may be used by several goroutines at once: a call for a known one does not wait.
 type Reader struct {
 	read    func(context.Context, *bundle.Bundle) (Reading, error)
 	end     func()
@@ -110,7 +110,7 @@ func (r *Reader) remember(digest string, found result) {
 	r.known[digest] = found
 }
 
-// Close ends the process that reads, once nobody reads any more.
+// Close ends the process that reads, after the last reading.
 func (r *Reader) Close() {
 	r.reading <- struct{}{}
 	defer func() { <-r.reading }()

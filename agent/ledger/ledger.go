@@ -75,7 +75,7 @@ type Ledger struct {
 	changed bool
 }
 
-// Open reads the ledger in a file. Where the file cannot be understood, it is put aside and counting begins anew: the error says so, and
+// Open reads the ledger in a file. Where the file cannot be understood, it is put aside and counting starts from zero: the error says so, and
 // the ledger can be used.
 func Open(path string) (*Ledger, error) {
 	l := &Ledger{path: path, entries: map[key]Work{}, perDay: map[string]int{}}

@@ -27,7 +27,7 @@ const (
 	Patient   Kind = "patient"   // honest for a while, and then wrong
 	Constant  Kind = "constant"  // the same wrong answer for every shard
 	Colluding Kind = "colluding" // the same wrong answer as other liars of its kind
-	Random    Kind = "random"    // a wrong answer that nobody else gives
+	Random    Kind = "random"    // a wrong answer that no other agent gives
 	Lazy      Kind = "lazy"      // does not compute: gives an answer that it gave before
 	Replay    Kind = "replay"    // sends results and signatures of an earlier lease again
 )

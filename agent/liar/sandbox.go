@@ -61,7 +61,7 @@ type mind struct {
 	last  map[string]harness.Result // for each function, the result that a lazy one gives again
 }
 
-// maxRemembered is of how many functions a liar remembers answers; then it begins anew.
+// maxRemembered is for how many functions a liar remembers answers; then it forgets all.
 const maxRemembered = 64
 
 // decides says whether to lie about a shard: not before it has been honest for as long as it is told to.

@@ -77,7 +77,7 @@ func (p *Page) Link() string {
 	return "http://" + p.host + "/#" + p.token
 }
 
-// Quiet is since when nobody has asked for anything.
+// Quiet is the time of the last request.
 func (p *Page) Quiet() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -162,7 +162,7 @@ func (p *Page) knows(session string) bool {
 	return true
 }
 
-// read reads a body strictly: an unknown member is a mistake of whoever sent it.
+// read reads a body strictly: an unknown member is a mistake of the sender.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
@@ -184,5 +184,5 @@ func refuse(w http.ResponseWriter, status int, why string) {
 func answer(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // whoever has gone needs no answer
+	_ = json.NewEncoder(w).Encode(value) // a client that has gone needs no answer
 }

@@ -24,7 +24,7 @@ type File struct {
 	Modified time.Time
 }
 
-// Same says whether nobody has written the file between two looks.
+// Same says whether the file was not written between two looks.
 func (f File) Same(g File) bool {
 	return f.There == g.There && f.Modified.Equal(g.Modified) && string(f.Content) == string(g.Content)
 }

@@ -44,7 +44,7 @@ type Preferences struct {
 	Projects        []uuid.UUID // none: all that the agent has joined
 	ProjectsDenied  []uuid.UUID
 	FunctionsDenied []string // names, or digests of bundles
-	AllowUnsigned   bool     // also functions that nobody has signed
+	AllowUnsigned   bool     // also unsigned functions
 	WasmDenied      bool     // no functions in WebAssembly
 	RuntimesDenied  bool     // no functions that bring native code along in a runtime
 
@@ -61,7 +61,7 @@ type Preferences struct {
 	OnBattery    bool // also without mains
 	BatteryAbove int  // percent that the battery must have, where OnBattery
 	BusyAbove    int  // percent of all processors that other programs take when the agent pauses
-	BusyBelow    int  // percent at which it goes on
+	BusyBelow    int  // percent at which it continues
 }
 
 // Function is what one function may ask for.

@@ -122,7 +122,7 @@ func (t table) time(name string) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%s: write a time such as 2027-01-01T00:00:00Z, without quotes", name)
 }
 
-// rest refuses what nobody asked for.
+// rest refuses keys that were not read.
 func (t table) rest() error {
 	for _, name := range slices.Sorted(maps.Keys(t.values)) {
 		if !t.asked[name] {

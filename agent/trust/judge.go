@@ -17,7 +17,7 @@ import (
 // The codes of refusals, as the server and the machine's owner see them.
 const (
 	Unsigned     = "unsigned"      // there is no signature
-	UntrustedKey = "untrusted_key" // nobody told the agent to trust the project's key
+	UntrustedKey = "untrusted_key" // the agent was not told to trust the project's key
 	ReplacedKey  = "replaced_key"  // the key is another than the agent trusts, and that one does not vouch for it
 	BadSignature = "bad_signature" // the signature is not the project's
 )

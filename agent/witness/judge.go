@@ -25,7 +25,7 @@ const (
 	// that slept, or a server that was down, has shown nothing.
 	PatienceShown = 10
 	// PatienceUnanswered is for how long a server may leave requests for a proof unanswered: one in trouble says nothing about its log, and
-	// one that hides another history would say nothing for ever.
+	// one that hides another history would say nothing forever.
 	PatienceUnanswered = 24 * time.Hour
 )
 
@@ -164,8 +164,8 @@ func Judge(remembered, offered Head, proof Proof, behind Behind, now time.Time) 
 	}
 }
 
-// judgeRestart decides about the first head of a log that began anew. What grows out of all that is remembered is gone on with: nothing that
-// the agent has seen is lost. Else the owner decides, since whoever has taken the server over could say the same to hide what it did.
+// judgeRestart decides about the first head of a log that began anew. If it grows out of all that is remembered, the agent continues: nothing that
+// it has seen is lost. Else the owner decides, since somebody who has taken the server over could say the same to hide what they did.
 func judgeRestart(remembered, offered Head, proof Proof, behind Behind, now time.Time) Verdict {
 	older := remembered.Checkpoint
 	older.Origin = offered.Origin

@@ -11,7 +11,7 @@ import (
 type Proxies []netip.Prefix
 
 // Client is where a request comes from: the address of the socket or, where that is a proxy's, the last one in X-Forwarded-For that is no
-// proxy's. Whatever stands before it was written by whoever sent the request. The zero value: nothing says.
+// proxy's. The sender of the request wrote everything before it. The zero value: unknown.
 func (p Proxies) Client(r *http.Request) netip.Addr {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -48,7 +48,7 @@ func (p Proxies) trusts(address netip.Addr) bool {
 }
 
 // Of is the name under which an address is counted: an IPv6 network of /64 has one owner, and 2^64 addresses. counted is false for
-// addresses that say nothing of who asks: those of this machine, where a proxy that nobody named may be in front.
+// addresses that say nothing about the client: those of this machine, where an unnamed proxy may be in front.
 func Of(address netip.Addr) (name string, counted bool) {
 	if !address.IsValid() || address.IsLoopback() {
 		return "", false

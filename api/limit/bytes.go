@@ -20,7 +20,7 @@ type Bytes struct {
 	held map[string]int64 // by client
 }
 
-// NewBytes makes a bound of all bytes in all, and of each for one client. Whoever finds them taken waits for as long as wait.
+// NewBytes makes a bound of all bytes in all, and of each for one client. A caller that finds them taken waits for as long as wait.
 func NewBytes(all, each int64, wait time.Duration) *Bytes {
 	return &Bytes{all: semaphore.NewWeighted(all), each: each, wait: wait, held: map[string]int64{}}
 }

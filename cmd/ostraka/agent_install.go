@@ -124,7 +124,7 @@ func completeService(s *service.Options) (err error) {
 	return nil
 }
 
-// completeArguments adds what a service, which nobody can ask, must be told, and refuses what would not start.
+// completeArguments adds what a service needs, since it cannot ask, and refuses what would not start.
 func (o *agentInstallOptions) completeArguments(args []string) error {
 	start := newAgentStart(o.terminal, o.server)
 	if err := start.ParseFlags(args); err != nil {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// ownerPageQuiet is how long the page is served while nobody looks at it: a page that is open asks every two seconds.
+	// ownerPageQuiet is how long the page is served without readers: an open page asks every two seconds.
 	ownerPageQuiet = time.Hour
 	// ownerPageTimeout bounds how long a request may take to come: the browser is on the same machine.
 	ownerPageTimeout = 10 * time.Second
@@ -86,8 +86,8 @@ func (o *agentOpenOptions) run(ctx context.Context) error {
 	return serveOwnerPage(ctx, page, listener)
 }
 
-// openOwnerPage has the browser go to the link by a file that nobody else may read: everybody on the machine sees the arguments of its
-// programs, and the link is for whoever is the first to use it. forget deletes the file.
+// openOwnerPage has the browser go to the link by a file that no other user may read: everybody on the machine sees the arguments of its
+// programs, and the link is for the first who uses it. forget deletes the file.
 func openOwnerPage(ctx context.Context, t *terminal, link string) (forget func(), err error) {
 	dir, err := os.MkdirTemp("", "ostraka-open-") // closed to others
 	if err != nil {
@@ -104,7 +104,7 @@ func openOwnerPage(ctx context.Context, t *terminal, link string) (forget func()
 	return forget, nil
 }
 
-// serveOwnerPage serves until the context ends, or nobody looks any more.
+// serveOwnerPage serves until the context ends, or the page has no readers.
 func serveOwnerPage(ctx context.Context, page *ownerpage.Page, listener net.Listener) error {
 	server := &http.Server{Handler: page.Handler(), ReadTimeout: ownerPageTimeout, WriteTimeout: ownerPageTimeout, IdleTimeout: ownerPageTimeout, MaxHeaderBytes: 16 << 10}
 	ended := make(chan error, 1)

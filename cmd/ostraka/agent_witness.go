@@ -30,7 +30,7 @@ shown it another history of one: with both heads, each signed by the log, which 
 			if err != nil {
 				return err
 			}
-			if err := agent.CheckDataDir(dir); err != nil { // nobody's "none" is no all-clear
+			if err := agent.CheckDataDir(dir); err != nil { // "none" of no agent is no all-clear
 				return err
 			}
 			key, err := agent.WitnessKey(dir)

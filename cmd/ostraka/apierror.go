@@ -45,8 +45,8 @@ func speaksNoTLS(err error) bool {
 	return errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &garbled)
 }
 
-// hintOfProblem is the server's advice, which is for whoever writes requests, where none of our own says it in the words of this
-// program.
+// hintOfProblem is the server's advice, which is for writers of requests, if this program has none in its own
+// words.
 func hintOfProblem(p *answer.Error) string {
 	if p.HTTPStatus == http.StatusUnauthorized {
 		return "set OSTRAKA_KEY, or give --key-file, to a key that exists, has not expired and was not revoked"

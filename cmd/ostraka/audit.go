@@ -265,7 +265,7 @@ func showAuditRecord(t *terminal, o *outputFlag, doc answer.Document[client.Audi
 	})
 }
 
-// recordOf names a record of a log so that nobody takes the first one for the second.
+// recordOf names a record of a log so that the first one is not taken for the second.
 func recordOf(index, size int64) string {
 	return fmt.Sprintf("record %d (counted from 0) of the %d", index, size)
 }

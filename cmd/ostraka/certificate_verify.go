@@ -85,7 +85,7 @@ func (o *certificateVerifyOptions) read(path string) ([]byte, error) {
 	return text, nil
 }
 
-// verifiedCertificate is what became of a certificate, or of a statement.
+// verifiedCertificate is the outcome of a certificate, or of a statement.
 type verifiedCertificate struct {
 	Line    int                `json:"line"`
 	Proved  bool               `json:"proved"`

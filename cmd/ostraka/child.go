@@ -27,7 +27,7 @@ const (
 // child is a program that we start, keep running and stop.
 type child struct {
 	name string
-	// command makes the command anew for each start; its context is not used to kill.
+	// command makes a new command for each start; its context is not used to kill.
 	command func() (*exec.Cmd, error)
 	// final says which exit codes mean that starting again would change nothing.
 	final func(code int) bool

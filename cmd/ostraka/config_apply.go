@@ -18,10 +18,10 @@ type setting struct {
 	raw string // also of a secret
 }
 
-// shownSecret stands in the place of a secret.
+// shownSecret is shown instead of a secret.
 const shownSecret = "(secret)"
 
-// loadConfig reads the file of settings and gives its values to the flags that nobody has given, here or in the environment. The terminal
+// loadConfig reads the file of settings and gives its values to the flags that are not set here or in the environment. The terminal
 // that it returns has an environment that the file completes.
 func loadConfig(t *terminal, path string, keys []configKey, flags *pflag.FlagSet) (*terminal, *configFile, error) {
 	c, err := readConfig(path, keys, flags)
@@ -41,7 +41,7 @@ func loadConfig(t *terminal, path string, keys []configKey, flags *pflag.FlagSet
 	return &completed, c, nil
 }
 
-// decides says whether the file's word about a key counts: whether it has one, and nobody who counts for more.
+// decides says whether the file's value of a key counts: whether it has one, and neither a flag nor the environment overrides it.
 func (c *configFile) decides(k configKey, flags *pflag.FlagSet, env func(string) string) bool {
 	if c == nil {
 		return false

@@ -37,7 +37,7 @@ func valueOf(f *pflag.Flag) configValue {
 	return configValue{text: f.Value.String()}
 }
 
-// set gives a flag the value, as if nobody had given the flag.
+// set gives a flag the value, as if the flag were not given.
 func (v configValue) set(f *pflag.Flag) error {
 	if list, ok := f.Value.(pflag.SliceValue); ok {
 		return list.Replace(v.list)

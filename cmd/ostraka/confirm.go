@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// confirm asks, until the context ends, whether something is to be done that cannot be taken back; where nobody can be asked it takes --yes.
+// confirm asks, until the context ends, whether to do something that cannot be taken back; without a terminal it takes --yes.
 func (t *terminal) confirm(ctx context.Context, yes bool, what string) error {
 	if yes {
 		return nil

@@ -48,7 +48,7 @@ type connection struct {
 
 // connect finds the server and the key. It sends nothing yet.
 //
-// A key goes to nobody but the server that it was given for: the key of a context is used only where the server is that context's, too.
+// A key goes only to the server that it was given for: the key of a context is used only where the server is that context's, too.
 func (f *serverFlags) connect() (*connection, error) {
 	saved, err := f.saved()
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *serverFlags) addressFrom() string {
 // addressFromEnvironment says whether the environment names a server.
 func (f *serverFlags) addressFromEnvironment() bool { return f.terminal.env("OSTRAKA_URL") != "" }
 
-// keyGiven says whether a key was given by hand. Whoever names a context means its key and its project, whatever the environment says.
+// keyGiven says whether a key was given by hand. Naming a context means its key and its project, whatever the environment says.
 func (f *serverFlags) keyGiven() bool {
 	return f.keyFile != "" || f.namedContext() == "" && f.terminal.env("OSTRAKA_KEY") != ""
 }
@@ -240,7 +240,7 @@ func (f *serverFlags) insecureHTTP() bool {
 	return f.insecure || err == nil && told
 }
 
-// loopbackHost says whether a host is this machine, so that nobody else is on the way.
+// loopbackHost says whether a host is this machine, so that no other is on the way.
 func loopbackHost(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()

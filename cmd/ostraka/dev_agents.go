@@ -63,7 +63,7 @@ func (a devAgent) child(dir *devDir, info devInfo, config devConfig) *child {
 }
 
 func (a devAgent) arguments(dir *devDir, info devInfo, config devConfig) []string {
-	// Whoever runs ostraka dev lends this machine to nobody but themselves.
+	// The user of ostraka dev lends this machine only to themselves.
 	args := []string{
 		"agent", "start", "--accept-eula", eula.Embedded().Version, "--url", info.URL, "--data", dir.agent(a.name), "--name", a.name, "--isolation", anyIsolation,
 		"--lease-work", devLeaseWork.String(),

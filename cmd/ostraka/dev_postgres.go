@@ -14,7 +14,7 @@ import (
 const databaseRetry = 2 * time.Second
 
 // keepDatabase starts the embedded Postgres again whenever it dies, until the context ends. The server rides over the gap: its
-// connections are made anew and its steps are repeated.
+// connections are made again and its steps are repeated.
 func keepDatabase(ctx context.Context, db *devdb.Server, log *slog.Logger) {
 	for {
 		select {

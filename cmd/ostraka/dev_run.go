@@ -295,7 +295,7 @@ func (d *dev) connect() (*connection, error) {
 	return c, err
 }
 
-// unpackPython does what the agents would otherwise do, while nobody sees it.
+// unpackPython does what the agents would otherwise do, unseen.
 func (d *dev) unpackPython(ctx context.Context) error {
 	if d.config.Agents == 0 {
 		return nil

@@ -90,7 +90,7 @@ func (o *doctorOptions) run(ctx context.Context, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// examine looks at everything, and goes on where something fails.
+// examine looks at everything, and continues where something fails.
 func examine(ctx context.Context, config serverConfig, listen string) []diagnosis {
 	return slices.Concat(
 		examineDatabase(ctx, config.DatabaseURL),

@@ -32,7 +32,7 @@ func examineObjects(ctx context.Context, config objectConfig) []diagnosis {
 	return []diagnosis{fine(check, "written, read and removed: %s", where)}
 }
 
-// probe uses a store as a project of its own would, which nobody else knows.
+// probe uses a store as a separate project would, with a name that is not used elsewhere.
 func probe(ctx context.Context, store *blob.Store) (err error) {
 	project, err := uuid.NewV7()
 	if err != nil {

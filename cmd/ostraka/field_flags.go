@@ -17,7 +17,7 @@ var flagsOfFields = map[string]string{
 	"max_uses": "uses", "overlap_seconds": "overlap", "prefix": "objects-prefix", "size": "shard-size", "to": "range", "values": "items",
 }
 
-// fieldPart is a name in the place of a field, such as body.partition.axes[0].name.
+// fieldPart is one name in the path of a field, such as body.partition.axes[0].name.
 var fieldPart = regexp.MustCompile(`[a-z_]+`)
 
 // inFlags names what the server refuses by the flags and arguments of the command, where these are what was sent, and not by the fields

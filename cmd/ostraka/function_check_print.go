@@ -100,7 +100,7 @@ func (r checkReport) putShard(t *terminal, s determinism.Shard) {
 	}
 }
 
-// putStdout tells of shards that print different things: nobody compares that, but it is a trace of something.
+// putStdout tells of shards that print different things: agents do not compare that, but it is a trace of something.
 func (r checkReport) putStdout(t *terminal) {
 	var silent int64
 	for _, s := range r.Shards {

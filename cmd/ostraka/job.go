@@ -23,7 +23,7 @@ func ended(s client.JobState) bool {
 	return s == client.JobStateFinished || s == client.JobStateFailed || s == client.JobStateCancelled || s == client.JobStateDeleting
 }
 
-// waits says whether a job goes on only when a person has decided something.
+// waits says whether a job continues only when a person has decided something.
 func waits(s client.JobState) bool { return s == client.JobStateReview || s == client.JobStateHeld }
 
 // outcome turns the state that a job has come to into the command's error.

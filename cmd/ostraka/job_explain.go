@@ -33,7 +33,7 @@ func newJobExplain(t *terminal, server *serverFlags) *cobra.Command {
 	})
 }
 
-// mentionFlags names the open flags of a job, for whoever has watched it.
+// mentionFlags names the open flags of a job, for the person who has watched it.
 func mentionFlags(ctx context.Context, t *terminal, c *connection, job uuid.UUID) {
 	doc, err := answer.Read[client.Explanation](c.ExplainJob(ctx, c.project, job))
 	if err != nil {
@@ -58,7 +58,7 @@ func warn(t *terminal, warnings []client.Reason) {
 func warnStuck(ctx context.Context, t *terminal, c *connection, job uuid.UUID) {
 	doc, err := answer.Read[client.Explanation](c.ExplainJob(ctx, c.project, job))
 	if err != nil {
-		return // the job is submitted; whoever waits hears of it again
+		return // the job is submitted; a waiting command hears of it again
 	}
 	for _, r := range doc.Value.Reasons {
 		switch r.Code { // which of them it is depends on how far the job has come meanwhile

@@ -66,7 +66,7 @@ func (r jobReference) find(ctx context.Context, c *connection) (uuid.UUID, error
 	}
 }
 
-// among returns those of the jobs that are meant. @last means none that a rule has made: whoever says it means what a person submitted.
+// among returns the jobs that are meant. @last skips those that a rule has made: it means what a person submitted.
 func (r jobReference) among(jobs []client.Job) (found []client.Job) {
 	for _, j := range jobs {
 		id := j.ID.String()

@@ -77,7 +77,7 @@ func sameAgain(old client.Job) client.JobRequest {
 		Validator:  &client.ValidatorRequest{Module: "none"},
 		Aggregator: &client.AggregatorRequest{Module: "none"},
 	}
-	if old.Policy.AnswerError > 0 { // how it is kept is chosen anew
+	if old.Policy.AnswerError > 0 { // how it is kept is chosen again
 		r.Policy.AnswerError, r.Policy.TargetError, r.Policy.Recheck = old.Policy.AnswerError, 0, ""
 	}
 	if v := old.Validator; v != nil {

@@ -114,7 +114,7 @@ func (o *jobResultsOptions) run(ctx context.Context, c *connection, id uuid.UUID
 	return outcome(doc.Value)
 }
 
-// mustBeWhole says that a table has no columns yet: there is nothing in the file to go on with.
+// mustBeWhole says that a table has no columns yet: there is nothing in the file to continue with.
 func (o *jobResultsOptions) mustBeWhole() bool {
 	info, err := os.Stat(o.file)
 	return o.format == "csv" && (err != nil || info.Size() == 0)

@@ -76,7 +76,7 @@ func (o *jobOptions) printShard(ctx context.Context, c *connection, doc answer.D
 	return nil
 }
 
-// printUnjudged says of which results nobody could tell whether they matter.
+// printUnjudged says for which results it is unknown whether they matter.
 func printUnjudged(t *terminal, attempts []client.Attempt, names agentNames) {
 	for _, a := range attempts {
 		if a.ConfirmError != "" {

@@ -108,7 +108,7 @@ func loginName(args []string, servers string) (string, error) {
 	return args[0], nil
 }
 
-// key is the key to keep: one that is given, or one that is typed where nobody sees it, or the first line of the input.
+// key is the key to keep: one that is given, or one that is typed without being shown, or the first line of the input.
 func (o *loginOptions) key(ctx context.Context) (string, error) {
 	if o.server.keyGiven() {
 		return o.server.key()

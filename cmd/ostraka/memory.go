@@ -26,7 +26,7 @@ func limitMemory() {
 	}
 }
 
-// availableMemory is the least of the machine's memory and the limits of the control groups that the process is in, in bytes; 0: nobody says.
+// availableMemory is the least of the machine's memory and the limits of the control groups that the process is in, in bytes; 0: unknown.
 func availableMemory(root fs.FS) int64 {
 	least := machineMemory(root)
 	for group := ownGroup(root); ; group = path.Dir(group) {

@@ -61,7 +61,7 @@ The link works once, and for ten minutes. OBJECT is the ID of a job, a flag or a
 	return cmd
 }
 
-// openPortal has the browser go to a link by a file that nobody else may read: everybody on the machine sees the arguments of its programs.
+// openPortal has the browser go to a link by a file that no other user may read: everybody on the machine sees the arguments of its programs.
 // The file stays, since the browser may come to it after this command has ended; the link in it works once and for minutes, and the next
 // one takes its place.
 func openPortal(ctx context.Context, t *terminal, link string) {
@@ -92,7 +92,7 @@ func redirectTo(link string) []byte {
 	return []byte(`<!doctype html><meta charset="utf-8"><title>Ostraka</title><meta http-equiv="refresh" content="0; url=` + html.EscapeString(link) + `">` + "\n")
 }
 
-// linkTo is the path of a sign-in link that goes on to a page.
+// linkTo is the path of a sign-in link that continues to a page.
 func linkTo(path, page string) string {
 	if page == "" {
 		return path

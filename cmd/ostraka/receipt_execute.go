@@ -78,7 +78,7 @@ type drawnShards struct {
 	shards       []audit.ShardLine
 }
 
-// draw draws by chance which lines of a receipt are executed again: whoever made it cannot know.
+// draw draws by chance which lines of a receipt are executed again: its maker cannot know.
 func (x *reexecution) draw(said audit.Statement) (*drawnShards, error) {
 	n, err := x.of(said.Shards.Accepted)
 	return &drawnShards{wanted: n, left: said.Shards.Accepted}, err

@@ -84,7 +84,7 @@ func (f *folder) take(ctx context.Context, shard int64, output []byte) error {
 	return nil
 }
 
-// endPage folds the page, and goes on with the next.
+// endPage folds the page, and continues with the next.
 func (f *folder) endPage(ctx context.Context, next int64) error {
 	var partial wasm.Partial
 	if len(f.page) > 0 {

@@ -36,7 +36,7 @@ func makeRecheckDir(config serverConfig) (*recheckDir, error) {
 	return &recheckDir{path: path}, nil
 }
 
-// recheckDirIn makes one while it holds a lock on the folder of all, so that nobody takes a new one for left over.
+// recheckDirIn makes one while it holds a lock on the folder of all, so that no server takes a new one for left over.
 func recheckDirIn(parent string) (*recheckDir, error) {
 	all, err := os.Open(parent)
 	if err != nil {
@@ -60,7 +60,7 @@ func recheckDirIn(parent string) (*recheckDir, error) {
 	return &recheckDir{path: path, lock: lock}, nil
 }
 
-// removeKilled removes the folders that nobody holds any more.
+// removeKilled removes the folders that no process holds any more.
 func removeKilled(parent string) error {
 	left, err := filepath.Glob(filepath.Join(parent, recheckPrefix+"*"))
 	if err != nil {

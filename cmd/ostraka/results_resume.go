@@ -27,7 +27,7 @@ type resultsFile struct {
 	inputs bool                // its results come with their inputs
 }
 
-// openResults opens a file to go on with, or a new one. What it leads to is no other file, however it was called before.
+// openResults opens a file to continue with, or a new one. What it leads to is no other file, however it was called before.
 func openResults(name string) (*resultsFile, error) {
 	if err := checkFileToWrite(name); err != nil {
 		return nil, err

@@ -81,7 +81,7 @@ func (o *jobResultsOptions) talker() *terminal {
 	return &t
 }
 
-// stopped says how to go on where a person ends the wait for a job. after is the last shard up to which everything was printed.
+// stopped says how to continue where a person ends the wait for a job. after is the last shard up to which everything was printed.
 func (o *jobResultsOptions) stopped(id uuid.UUID, after int64, err error) error {
 	if !o.watching || !errors.Is(err, context.Canceled) {
 		return err

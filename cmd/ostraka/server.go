@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// requestGrace is how long requests may go on after the server was told to stop. Long polls and streams are ended at once.
+	// requestGrace is how long requests may continue after the server was told to stop. Long polls and streams are ended at once.
 	requestGrace = 5 * time.Second
 )
 

@@ -13,7 +13,7 @@ import (
 const apiVersion = "none"
 
 // The commands that run a server. Its confinement of modules and its embedded database are made of what Linux has, and a server
-// without them would be a danger to whoever relies on it.
+// without them would be a danger to those who rely on it.
 func newDemo(*terminal) *cobra.Command { return linuxOnly("demo", "Watch a liar being voted out") }
 
 func newDev(*terminal) *cobra.Command {

@@ -117,7 +117,7 @@ func (d *directStore) send(ctx context.Context, u *upload, f localFile, grant cl
 	}
 }
 
-// sendOnce leaves the URL out of every error: whoever has it may upload.
+// sendOnce leaves the URL out of every error: anybody with it may upload.
 func (d *directStore) sendOnce(ctx context.Context, grant client.Upload, size int64, body io.Reader) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

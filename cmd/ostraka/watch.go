@@ -29,7 +29,7 @@ type watcher struct {
 	job          uuid.UUID
 	progress     *progress
 	stopAtReview bool
-	changed      func() // called when the job has gone on; nil: nobody listens
+	changed      func() // called when the job has progressed; nil: no listener
 	lastID       string
 	names        agentNames          // of agents, looked up when one is caught
 	previewed    int64               // the step of the last preview that was shown
@@ -202,7 +202,7 @@ func (w *watcher) name(ctx context.Context, agent uuid.UUID) string {
 	return w.names.of(agent)
 }
 
-// stoppedWaiting says how to go on when a person or a time limit ends the wait for a job that does not end.
+// stoppedWaiting says how to continue when a person or a time limit ends the wait for a job that does not end.
 func stoppedWaiting(t *terminal, job uuid.UUID, err error) error {
 	return stopped(t, err, "the job goes on. To go on watching it, or to stop it:\n  ostraka job watch %s\n  ostraka job cancel %s", job, job)
 }

@@ -55,7 +55,7 @@ func (s *Service) watchedAggregation(project, job uuid.UUID, f FoldingRow, level
 	return fold, runs
 }
 
-// moduleFailed ends an aggregation whose module is at fault; the job is held when nothing else is left to do, and goes on with
+// moduleFailed ends an aggregation whose module is at fault; the job is held when nothing else is left to do, and continues with
 // another aggregation. Everything else is tried again by the queue.
 func (s *Service) moduleFailed(ctx context.Context, project, job uuid.UUID, f FoldingRow, err error) error {
 	var module *wasm.Error

@@ -14,7 +14,7 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// AnswerOver is what a finished job's answer would be over its shards [from, to) alone, with other outputs in the place of some. Pages that
+// AnswerOver is what a finished job's answer would be over its shards [from, to) alone, with other outputs instead of some. Pages that
 // are in it as they are were folded before.
 func (s *Service) AnswerOver(ctx context.Context, project, job uuid.UUID, from, to int64, instead map[int64][]byte) (json.RawMessage, error) {
 	f, err := s.folding(ctx, project, job)

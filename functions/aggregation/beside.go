@@ -73,7 +73,7 @@ func (s *Service) BeginFold(ctx context.Context, tx *store.Tx, i base.Intent, jo
 	return run, base.Audit(ctx, tx, actor, "job.reaggregate", job.String(), detail)
 }
 
-// StopFold ends a fold that nobody waits for any more. One that has ended stays as it is.
+// StopFold ends a fold that is no longer needed. One that has ended stays as it is.
 func (s *Service) StopFold(ctx context.Context, project, job uuid.UUID, run int, why string) error {
 	return s.failAggregation(ctx, project, job, FoldingRow{Run: run, Beside: true}, why, nil)
 }

@@ -51,7 +51,7 @@ type Trouble struct {
 	Module string
 }
 
-// Explain puts it before the other reasons, in the place of those that say no more than that the job is folded.
+// Explain puts it before the other reasons, instead of those that say no more than that the job is folded.
 func (t Trouble) Explain(e *functions.Explanation, job uuid.UUID) {
 	if t.Text == "" {
 		return

@@ -19,7 +19,7 @@ var ErrWaits = &functions.Error{
 	Hint: "wait until it has ended and nothing of it is under way any more, and close its flags: ostraka job explain JOB says what there is",
 }
 
-// ErrNoArchive is for a job of which nobody has made an archive.
+// ErrNoArchive is for a job without an archive.
 var ErrNoArchive = &functions.Error{
 	Kind: functions.KindConflict, Code: "no_archive", Message: "the job has no archive",
 	Hint: "ostraka job archive JOB makes one of a job that has ended",

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// archiveBatch is how many jobs of one project one run has become archives; the next run goes on.
+	// archiveBatch is how many jobs of one project one run has become archives; the next run continues.
 	archiveBatch = 100
 	// archiveActor is who archives jobs that are old enough.
 	archiveActor = "server:retention"
@@ -75,7 +75,7 @@ func (s *Service) archiveOld(ctx context.Context, project uuid.UUID, after time.
 	return all
 }
 
-// archiveOne leaves a job alone that goes on again, is being deleted, or waits for somebody.
+// archiveOne leaves a job alone that runs again, is being deleted, or waits for somebody.
 func (s *Service) archiveOne(ctx context.Context, tx *store.Tx, project, job uuid.UUID) error {
 	state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job)
 	if err != nil || !found || !state.Ended() || state == functions.JobDeleting {

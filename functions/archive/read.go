@@ -60,7 +60,7 @@ type fileRow struct {
 	Rows   int64
 }
 
-// read refuses what cannot be that file by how large it is: its digest is compared by nobody who reads parts of it.
+// read refuses what cannot be that file by how large it is: readers of parts do not compare its digest.
 func (f fileRow) read(in io.ReaderAt, size int64) (*file.Reader, error) {
 	if size != f.Bytes {
 		return nil, fmt.Errorf("%w: it has %d bytes, and was written with %d", file.ErrDamaged, size, f.Bytes)

@@ -30,7 +30,7 @@ const (
 )
 
 // Archive makes an archive of a job: it writes the files, while the job is read as ever, and then removes its rows page by page. Cut off while it
-// writes it begins again; afterwards it goes on where it was.
+// writes it begins again; afterwards it continues where it was.
 func (s *Service) Archive(ctx context.Context, args functions.ArchiveArgs) error {
 	type row struct {
 		State   functions.ArchiveState
@@ -169,7 +169,7 @@ func (s *Service) writeShards(ctx context.Context, args functions.ArchiveArgs) (
 		done <- n
 	}()
 	digest, size, err = s.env.Blobs.Put(ctx, args.Project, out, s.maxBytes)
-	_ = out.CloseWithError(err) // ends the copying where nobody reads any more
+	_ = out.CloseWithError(err) // ends the copying if nothing reads any more
 	return digest, size, <-done, err
 }
 

@@ -312,7 +312,7 @@ func (s *Service) AuditExport(ctx context.Context, project uuid.UUID) iter.Seq2[
 	return written(func(write func([]byte) error) error { return s.ExportAudit(ctx, project, writerFunc(write)) })
 }
 
-// written yields what is written, until nobody reads on. The bytes are good until the next are asked for.
+// written yields what is written, until the reader stops. The bytes are good until the next are asked for.
 func written(from func(write func([]byte) error) error) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		err := from(func(b []byte) error {

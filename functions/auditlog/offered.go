@@ -31,7 +31,7 @@ type offeredHead struct {
 	at   time.Time     // when it was read, or somebody set out to read it again
 }
 
-// get returns a head that is kept. fresh says that nobody needs to read it: whoever is told otherwise does, and others go on with the old one.
+// get returns a kept head. fresh says that it need not be read: a caller that is told otherwise reads it, and others continue with the old one.
 func (o *offeredHeads) get(project uuid.UUID, now time.Time) (head fleet.LogHead, fresh bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Service) readHead(ctx context.Context, project uuid.UUID) (offered flee
 	return offered, err
 }
 
-// drop has a log's head read anew when it is asked for.
+// drop has a log's head read again when it is asked for.
 func (o *offeredHeads) drop(project uuid.UUID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -33,7 +33,7 @@ var (
 		Kind: functions.KindConflict, Code: "no_answer", Message: "the job has no answer that a receipt could be about",
 		Hint: "a receipt is made of a job that has finished or failed: wait for its end, ostraka job watch JOB",
 	}
-	// ErrReceiptNotMade is for a receipt that nobody has asked for, or that is being made.
+	// ErrReceiptNotMade is for a receipt that was not asked for, or that is being made.
 	ErrReceiptNotMade = &functions.Error{
 		Kind: functions.KindConflict, Code: "receipt_not_made", Message: "the receipt is not made yet",
 		Hint: "ask for it, and wait: ostraka job receipt JOB does both",
@@ -88,10 +88,10 @@ func (r receiptRow) receipt(job uuid.UUID) JobReceipt {
 	return made
 }
 
-// ReceiptEvery is for how long a receipt that was made is not made anew, unless the job was aggregated again meanwhile.
+// ReceiptEvery is for how long a receipt that was made is not made again, unless the job was aggregated again meanwhile.
 const ReceiptEvery = time.Minute
 
-// MakeReceipt asks for the receipt of a job that has ended. One that was made more than ReceiptEvery ago is made anew, and is there until the new
+// MakeReceipt asks for the receipt of a job that has ended. One that was made more than ReceiptEvery ago is made again, and is there until the new
 // one is; asking while it is made is harmless.
 func (s *Service) MakeReceipt(ctx context.Context, by functions.Principal, project, job uuid.UUID) (r JobReceipt, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
@@ -267,7 +267,7 @@ type growingReceipt struct {
 }
 
 // Receipt grows the tree over a job's accepted shards, so many in one transaction, and then writes the statement and its record in the log.
-// Cut off anywhere it goes on where it was.
+// Cut off anywhere it continues where it was.
 func (s *Service) Receipt(ctx context.Context, args functions.ReceiptArgs) error {
 	mine := base.NewSlice()
 	for more := true; more; {

@@ -196,7 +196,7 @@ func seal(ctx context.Context, tx *store.Tx, origin string, key auditlog.Key, ro
 	return err
 }
 
-// soundHead refuses to go on from a head that is not what was signed: to sign what follows would make a changed log look whole. A head
+// soundHead refuses to continue from a head that is not what was signed: to sign what follows would make a changed log look whole. A head
 // that another key has signed is judged by its root alone, since an operator may change the key. It may be of the epoch before.
 func soundHead(before checkpointRow, key auditlog.Key, nodes auditlog.Nodes) error {
 	if before.Size == 0 {

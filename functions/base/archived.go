@@ -10,7 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// Archived says whether the shards of a job are read from its archive. Whoever reads rows asks afterwards: where it was not yet archived then,
+// Archived says whether the shards of a job are read from its archive. A reader of rows asks afterwards: if it was not archived then,
 // nothing had been removed when the rows were read.
 func Archived(ctx context.Context, tx *store.Tx, job uuid.UUID) (bool, error) {
 	archived, _, err := store.Value[bool](ctx, tx, sql.IsArchived, job)

@@ -88,7 +88,7 @@ func RefusalOf(err error) *Refused {
 	}
 }
 
-// refusalTime bounds how long the record of a refusal may take to be written: whoever asked may be gone by then.
+// refusalTime bounds how long the record of a refusal may take to be written: the caller may be gone by then.
 const refusalTime = 10 * time.Second
 
 // recorded records the refusal that a transaction has ended with, if it has.
@@ -114,7 +114,7 @@ type Intent struct {
 	Subject string
 	Facts   guardian.Facts
 	// Asked is what is asked for where the facts do not say all of it: a yes is bound to it. It becomes JSON, which people see before they
-	// say yes. It holds no secret, and nothing that is another with each try, such as an ID that is made anew.
+	// say yes. It holds no secret, and nothing that is another with each try, such as an ID that is made again.
 	Asked any
 }
 

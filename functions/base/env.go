@@ -20,7 +20,7 @@ func (e *Env) Project(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) e
 	return e.sayDeleted(ctx, id, recorded(ctx, Translate(e.Store.Project(ctx, id, fn), id)))
 }
 
-// Repeatable is Project for what is simply done again when a crash of Postgres takes it back: a lease is lent again, and the steps of a
+// Repeatable is Project for what is simply done again when a crash of Postgres takes it back: a lease is leased again, and the steps of a
 // shortcut are still in the queue.
 func (e *Env) Repeatable(ctx context.Context, id uuid.UUID, fn func(tx *store.Tx) error) error {
 	return e.sayDeleted(ctx, id, recorded(ctx, Translate(e.Store.Repeatable(ctx, id, fn), id)))
@@ -81,7 +81,7 @@ func (e *Env) Enqueue(ctx context.Context, tx *store.Tx, steps ...functions.Step
 func NewID() uuid.UUID {
 	id, err := uuid.NewV7()
 	if err != nil {
-		panic(fmt.Sprintf("the system has no randomness: %v", err)) // nothing that needs an ID can go on
+		panic(fmt.Sprintf("the system has no randomness: %v", err)) // nothing that needs an ID can continue
 	}
 	return id
 }

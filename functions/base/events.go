@@ -29,7 +29,7 @@ const (
 	EventHeld              = "held"               // nothing is left to do but to aggregate with a module that works
 	EventReaggregating     = "reaggregating"      // a further aggregation was asked for
 	EventReaggregated      = "reaggregated"       // its answer stands, after the job had ended
-	EventReopened          = "reopened"           // an accepted shard is lent again
+	EventReopened          = "reopened"           // an accepted shard is leased again
 	EventFlagResolved      = "flag_resolved"      // a person has decided about a flag
 	EventIncident          = "incident"           // it keeps final results of an agent that was caught later
 	EventEnded             = "ended"              // the last one, but for follow-ups
@@ -42,7 +42,7 @@ const (
 // MaxEvents is the largest page of events.
 const MaxEvents = 1000
 
-// AddEvent numbers an event under the job's row lock: whoever reads number n has seen all before it.
+// AddEvent numbers an event under the job's row lock: a reader of number n has seen all before it.
 func AddEvent(ctx context.Context, tx store.DB, job uuid.UUID, kind string, data any) error {
 	text, err := json.Marshal(data)
 	if err != nil {

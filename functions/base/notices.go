@@ -91,7 +91,7 @@ func (n *Notices) listen(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 }
 
-// next waits for a notification for a while; nil: none came, and the connection is still there. Whoever waits relies on that.
+// next waits for a notification for a while; nil: none came, and the connection is still there. Waiting requests rely on that.
 func (n *Notices) next(ctx context.Context, conn *pgx.Conn) (*pgconn.Notification, error) {
 	limited, cancel := context.WithTimeout(ctx, stillThere)
 	defer cancel()

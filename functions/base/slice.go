@@ -7,10 +7,10 @@ import (
 	"github.com/ostraka/ostraka/functions"
 )
 
-// sliceTime is how long a step that goes from page to page keeps its worker before it is the turn of others: it goes on where it was.
+// sliceTime is how long a step that goes from page to page keeps its worker before it is the turn of others: it continues where it was.
 const sliceTime = 5 * time.Second
 
-// ErrTurnOver says that a step gives its worker back, and goes on later where it was.
+// ErrTurnOver says that a step gives its worker back, and continues later where it was.
 var ErrTurnOver = errors.New("it is the turn of others")
 
 // Slice is a step's turn.

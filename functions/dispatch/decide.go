@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	// errNotDecided says that the operators' rules have changed since the lease was decided by them: it is decided anew with the next poll.
+	// errNotDecided says that the operators' rules have changed since the lease was decided by them: it is decided again with the next poll.
 	errNotDecided = errors.New("the guardian's rules have changed meanwhile")
 	// errConditions says that the guardian allows the lease on conditions that it does not keep.
 	errConditions = errors.New("the lease does not keep to the guardian's conditions")

@@ -21,7 +21,7 @@ import (
 const (
 	// expireBatch bounds how many leases one run of the step takes back; the next run takes the rest.
 	expireBatch = 500
-	// MaxLost is how many leases may die with a shard before a person must look: a shard that kills agents must not go round for ever. They
+	// MaxLost is how many leases may die with a shard before a person must look: a shard that kills agents must not go round forever. They
 	// must be of verify.LostByOwners owners, or of all that work for the job: one that lets its leases die keeps no shard from others.
 	MaxLost = 10
 	// reasonLost stands beside the reasons of package verify: it does not come from results.

@@ -59,7 +59,7 @@ func (s *Service) mayHold(ctx context.Context, tx *store.Tx, by openJob, agent u
 func (s *Service) withinShare(ctx context.Context, tx *store.Tx, by openJob, agent uuid.UUID, policy verify.Policy, row loanRow, free int64) (int64, error) {
 	attempts := row.Shards * int64(policy.Initial())
 	has := row.Given + row.Held
-	if has+free <= verify.ShareCap(policy.Stated(), attempts, 0) { // whoever else is there
+	if has+free <= verify.ShareCap(policy.Stated(), attempts, 0) { // whichever other owners there are
 		return free, nil
 	}
 	waited := time.Duration(-1)

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// drawParts is into how many parts of the time that an owner waits for others a shard waits for those that were drawn for it, before it
-	// is for twice as many. With the default that is half a second: whoever waits for work takes it sooner.
+	// drawParts divides the time that an owner waits for others: for one such part a shard waits for the owners drawn for it, before it
+	// is for twice as many. With the default that is half a second: an owner that waits for work takes it sooner.
 	drawParts = 10
 	// idleFresh is for how long a server relies upon what it has read about the owners that have nothing to do: their polls read it five times
 	// a second together and not once each.
 	idleFresh = 200 * time.Millisecond
 	// forgetEvery is how often at most a server that is full looks for what it may forget.
 	forgetEvery = time.Second
-	// maxUndrawn is how many shards at most a server remembers that wait for those that were drawn. Of more, those of the project that has
-	// the most are for whoever asks.
+	// maxUndrawn is how many shards at most a server remembers that wait for the owners drawn for them. If there are more, those of the
+	// project with the most are open to all.
 	maxUndrawn = 1 << 18
 	// minDrawn is about how many shards it is drawn at least at a time, and drawnFor from how many times as many as one asks for: of twice as
 	// many as come to it hardly ever too few are for it. At most it is drawnFrom.
@@ -39,7 +39,7 @@ type idleOwners struct {
 
 // waitingShard is one that was drawn for others than those who asked for it.
 type waitingShard struct {
-	stage       drawStage // in another it waits anew
+	stage       drawStage // in another it waits again
 	since, last time.Time
 }
 
@@ -52,7 +52,7 @@ type waitingJob struct {
 // drawStage is how many attempts a shard wants and has.
 type drawStage struct{ wanted, attempts int64 }
 
-// undrawn is what a server remembers about draws. What it forgets is drawn anew.
+// undrawn is what a server remembers about draws. What it forgets is drawn again.
 type undrawn struct {
 	mu     sync.Mutex
 	denied map[uuid.UUID]bool       // agents that the last try found something for, had it not been drawn for others
@@ -60,7 +60,7 @@ type undrawn struct {
 	jobs   map[uuid.UUID]waitingJob
 	kept   map[uuid.UUID]int // shards, by project
 	shards int               // in all jobs
-	forgot time.Time         // when it last looked for what nobody asks for any more
+	forgot time.Time         // when it last looked for entries that are no longer asked for
 }
 
 func newUndrawn() *undrawn {
@@ -86,7 +86,7 @@ func (u *undrawn) remember(job uuid.UUID, read idleOwners) {
 	u.idle[job] = read
 }
 
-// changed has the owners read anew: one of them has enough of the job.
+// changed has the owners read again: one of them has enough of the job.
 func (u *undrawn) changed(job uuid.UUID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -173,8 +173,8 @@ func (u *undrawn) dropped(project uuid.UUID, shards int) {
 	}
 }
 
-// makeRoom forgets the largest job of the project that has the most shards, unless that is this project: what one project has waiting does
-// not open the shards of others to whoever asks. The caller holds the lock.
+// makeRoom forgets the largest job of the project that has the most shards, unless that is this project: the waiting shards of one project
+// do not open those of others to all. The caller holds the lock.
 func (u *undrawn) makeRoom(project uuid.UUID) bool {
 	most := project
 	for p, n := range u.kept {
@@ -213,8 +213,8 @@ func (l *lots) window(most int) int {
 	return min(drawnFrom, max(minDrawn, drawnFor*most*(len(l.owners)+1)/l.initial))
 }
 
-// lotsFor are the lots of the agent's owner among all that have nothing to do; nil: all shards are for whoever asks, since nobody else is
-// there, or the policy believes anybody.
+// lotsFor are the lots of the agent's owner among all idle owners; nil: all shards are open to all, since there is no other owner,
+// or the policy believes anybody.
 func (s *Service) lotsFor(ctx context.Context, tx *store.Tx, by openJob, agent uuid.UUID, policy verify.Policy) (*lots, error) {
 	if s.shareWait < 0 || policy.None || policy.Initial() == 1 && policy.TargetError == 0 {
 		return nil, nil

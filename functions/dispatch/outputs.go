@@ -55,7 +55,7 @@ func (s *Service) beginUpload(ctx context.Context, holder leaseHolder, agent, le
 
 // giveUploadBack takes back that one more object was stored under the lease: what was cut off or refused was not.
 func (s *Service) giveUploadBack(ctx context.Context, holder leaseHolder, agent, lease uuid.UUID) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime) // whoever sent it may be gone
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime) // the sender may be gone
 	defer cancel()
 	return s.env.Project(ctx, holder.ProjectID, func(tx *store.Tx) error {
 		_, err := store.Exec(ctx, tx, sql.GiveUploadBack, lease, agent)

@@ -24,7 +24,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
-// Recorded says what became of a submission.
+// Recorded says the outcome of a submission.
 type Recorded struct {
 	Recorded  int  `json:"recorded" doc:"Results that were new."`
 	Duplicate int  `json:"duplicate" doc:"Results that had been recorded before: sending again is harmless."`

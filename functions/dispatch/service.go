@@ -24,8 +24,8 @@ type Options struct {
 	LeaseTTL time.Duration
 	// FirstLoan is how many shards of a job an agent may hold that has brought nothing back.
 	FirstLoan int64
-	// ShareWait is how long an owner that was lent the stated share of a job waits for others that have nothing to do; less than 0: it
-	// does not wait, and shards are lent in the order of their numbers to whoever asks first.
+	// ShareWait is how long an owner that has leased the stated share of a job waits for idle others; less than 0: it
+	// does not wait, and shards are leased in the order of their numbers, first come, first served.
 	ShareWait time.Duration
 }
 

@@ -47,8 +47,8 @@ type Options struct {
 	LeaseTTL time.Duration
 	// FirstLoan is how many shards of a job an agent may hold that has brought nothing back. 0 means verify.FirstLoan.
 	FirstLoan int64
-	// ShareWait is how long an owner that was lent the stated share of a job waits for others that have nothing to do. 0 means DefaultShareWait;
-	// less means that it does not wait, and that shards are lent in the order of their numbers to whoever asks first.
+	// ShareWait is how long an owner that has leased the stated share of a job waits for idle others. 0 means DefaultShareWait;
+	// less means that it does not wait, and that shards are leased in the order of their numbers, first come, first served.
 	ShareWait time.Duration
 	// QuorumAudits is the share of the shards accepted by a quorum that a server executes as well. 0 means DefaultQuorumAudits; less means none.
 	QuorumAudits float64
@@ -105,7 +105,7 @@ type Options struct {
 }
 
 // DefaultLeaseTTL is long enough that a busy agent misses two heartbeats without harm, and short enough that the shards of a dead
-// one are lent again within the minute.
+// one are leased again within the minute.
 const DefaultLeaseTTL = 30 * time.Second
 
 // The rooms by the names under which the engine holds them.

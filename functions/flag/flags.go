@@ -24,7 +24,7 @@ const (
 	FlagReview        = "review"            // a shard needs a person
 	FlagLost          = "lost"              // a shard died with too many leases
 	FlagFailed        = "failed"            // a shard failed for good
-	FlagCaught        = "agent_caught"      // an agent is lent nothing any more
+	FlagCaught        = "agent_caught"      // an agent gets no more leases
 	FlagContradiction = "contradiction"     // a result differs from what was accepted before it came
 	FlagMismatch      = "mismatch"          // a result differs from the one that was accepted
 	FlagLimit         = "limit"             // an attempt passed a limit of its function
@@ -67,7 +67,7 @@ type Mark struct {
 	Version  int
 	Shard    *int64
 	Agent    *uuid.UUID
-	Decision string // what became of the attempt or the shard
+	Decision string // the outcome of the attempt or the shard
 	Event    string // of the job, told once for each flag; empty: none
 	Detail   map[string]any
 	Times    int64 // how many occurrences it stands for; 0 means one

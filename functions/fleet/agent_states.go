@@ -24,7 +24,7 @@ const (
 	DrainAgent      AgentAction = "drain"      // it finishes what it has and gets nothing more
 	ResumeAgent     AgentAction = "resume"     // one that was drained or quarantined may work again
 	QuarantineAgent AgentAction = "quarantine" // it gets nothing and its leases end; what it has posted stays
-	RevokeAgent     AgentAction = "revoke"     // its keys are refused for ever and its leases end
+	RevokeAgent     AgentAction = "revoke"     // its keys are refused forever and its leases end
 )
 
 // MaxReason is the longest reason for a decision about an agent, in characters.
@@ -108,7 +108,7 @@ func (s *Service) DecideAgent(ctx context.Context, by functions.Principal, id uu
 	return a, err
 }
 
-// changeAgent writes the new state, ends what the agent may not go on with, and wakes its poll so that it hears of it at once.
+// changeAgent writes the new state, ends what the agent may not continue with, and wakes its poll so that it hears of it at once.
 func (s *Service) changeAgent(ctx context.Context, tx pgx.Tx, by functions.Principal, id uuid.UUID, action AgentAction, next AgentState, reason string) error {
 	if _, err := store.Exec(ctx, tx, sql.SetAgentState, id, next, reason); err != nil {
 		return err

@@ -15,8 +15,8 @@ type AgentState string
 const (
 	AgentPending     AgentState = "pending"     // it has enrolled and waits for somebody to approve it
 	AgentActive      AgentState = "active"      // it may be lent work
-	AgentDraining    AgentState = "draining"    // it finishes what it has and is lent nothing more
-	AgentQuarantined AgentState = "quarantined" // it is lent nothing, and its leases have ended
+	AgentDraining    AgentState = "draining"    // it finishes what it has and gets no more leases
+	AgentQuarantined AgentState = "quarantined" // it gets no leases, and its leases have ended
 	AgentRevoked     AgentState = "revoked"     // its keys are refused; this is final
 )
 
@@ -200,7 +200,7 @@ type RestartProof struct {
 	Proof  string `json:"proof" maxLength:"40960" doc:"A C2SP tlog-proof that the log has it under its new name."`
 }
 
-// EULAReference names one text of the agreement between whoever runs a server and the owner of an agent.
+// EULAReference names one text of the agreement between the operator of a server and the owner of an agent.
 type EULAReference struct {
 	Version string `json:"version" maxLength:"40"`
 	Digest  string `json:"digest" doc:"SHA-256 of the text, in hexadecimal."`
@@ -215,7 +215,7 @@ type Duplicate struct {
 // endsLeases says whether agents in the state lose what they were lent.
 func (s AgentState) endsLeases() bool { return s == AgentQuarantined || s == AgentRevoked }
 
-// MayFinish says whether agents in the state may go on with what they were lent.
+// MayFinish says whether agents in the state may continue with what they were lent.
 func (s AgentState) MayFinish() bool { return s == AgentActive || s == AgentDraining }
 
 // Acceptance is the owner of an agent accepting an agreement, signed by the agent's key over statement.Acceptance.

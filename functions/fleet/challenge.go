@@ -25,7 +25,7 @@ import (
 // NonceLife is how long an agent may take to enrol with a nonce: a slow line, and no more.
 const NonceLife = time.Minute
 
-// Challenge is what an agent signs with its enrolment, so that whoever has heard it once cannot say it again.
+// Challenge is what an agent signs with its enrolment, so that an overheard enrolment cannot be replayed.
 type Challenge struct {
 	Nonce string    `json:"nonce" doc:"Goes into the enrolment and its statement as it is. It works once for an agent, and for a minute." maxLength:"100"`
 	At    time.Time `json:"at" doc:"When it was given. The statement holds it in whole seconds, in RFC 3339 and UTC."`

@@ -29,7 +29,7 @@ const (
 // Enrol makes an agent. With a token it is active, and a member of the token's project; without one it waits for somebody to approve
 // it. The same public key enrolling again is the same agent in the state that it has, with a new API key; the old ones end. So an agent
 // that a restored server has forgotten the key of goes on. proof is the agent's signature over statement.EnrolmentAnew; of an agent that is
-// not known yet it may be over statement.Enrolment, which programs of before sign: said again, that gets nobody anything.
+// not known yet it may be over statement.Enrolment, which earlier programs sign: replaying that gains nothing.
 func (s *Service) Enrol(ctx context.Context, token string, e Enrolment, proof []byte, address string) (a Agent, agentKey string, err error) {
 	platform, err := checkEnrolment(e)
 	if err != nil {

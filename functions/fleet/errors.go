@@ -10,7 +10,7 @@ var (
 		Kind: functions.KindConflict, Code: "duplicate_instance", Message: "another process works with this agent's key",
 		Hint: "give each machine a data directory of its own: stop this agent, delete the copied directory and enrol anew; where the other process has ended, start this one a minute later",
 	}
-	// ErrInstanceLate is for what may come from a process that is dead: nobody reads it then.
+	// ErrInstanceLate is for a request that may come from a dead process, which reads no answer.
 	ErrInstanceLate = &functions.Error{
 		Kind: functions.KindUnavailable, Code: "instance_late", Message: "another process of this agent has spoken since this one did",
 		Hint: "ask again in some seconds: who still speaks then is refused with duplicate_instance",

@@ -48,7 +48,7 @@ const (
 
 // judge decides about a process that speaks with an agent's key. An agent that is started again takes over at once. When the one from
 // before speaks again and again, it is no restart: two machines have the key, and the one that came first is refused from then on. Once that is
-// known, who is there stays: machines that a supervisor starts again and again would else push each other out for ever.
+// known, who is there stays: machines that a supervisor starts again and again would else push each other out forever.
 func (r instanceRow) judge(speaks uuid.UUID, now time.Time) instanceVerdict {
 	switch {
 	case r.Instance != nil && *r.Instance == speaks:

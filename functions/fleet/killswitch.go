@@ -51,7 +51,7 @@ func (r switchRow) kill() KillSwitch {
 	return k
 }
 
-// Kill puts a switch on: from when it returns nothing that it holds is lent, and agents are told to end what of it they run. A switch
+// Kill puts a switch on: once it has returned, nothing that it holds is leased, and agents are told to end what they run of it. A switch
 // that is on already stays as it is. With force the server does not wait for agents to return their leases: it takes them back, and
 // results that come later are refused.
 func (s *Service) Kill(ctx context.Context, by functions.Principal, scope KillScope, reason string, force bool) (status KillStatus, err error) {

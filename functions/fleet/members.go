@@ -56,8 +56,8 @@ func (s *Service) decideMember(ctx context.Context, i base.Intent, project, id u
 		if _, err := tenant.GetProject(ctx, tx, project); err != nil {
 			return err
 		}
-		// Nobody may learn from the answer that there is an agent which has nothing to do with the project: its ID is no secret, but
-		// whoever knows it was told it by somebody who may.
+		// The answer must not reveal that an agent exists which has nothing to do with the project: its ID is no secret, but
+		// those who know it were told by somebody who may.
 		state, found, err := store.Value[AgentState](ctx, tx, sql.LockAgent, id)
 		if err != nil || !found {
 			return base.OrNotFound(err, "agent", id)

@@ -12,7 +12,7 @@ import (
 	"github.com/ostraka/ostraka/guardian"
 )
 
-// PardonAgent takes back what a project holds against an agent: it is lent work again, and is on probation. What was taken back from it
+// PardonAgent takes back what a project holds against an agent: it gets leases again, and is on probation. What was taken back from it
 // stays so. Pardoning again is harmless.
 func (s *Service) PardonAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (ProjectAgent, error) {
 	if err := functions.CheckResolutionReason(reason); err != nil {

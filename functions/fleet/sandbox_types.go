@@ -95,7 +95,7 @@ type KillScope struct {
 	Version  int        `json:"version,omitempty" doc:"Left out: all versions."`
 }
 
-// KillSwitch is a switch: while it is on, nothing that it holds is lent, and agents end what of it they run.
+// KillSwitch is a switch: while it is on, nothing that it holds is leased, and agents end what they run of it.
 type KillSwitch struct {
 	ID uuid.UUID `json:"id"`
 	KillScope

@@ -123,7 +123,7 @@ func (s *Service) SandboxSamples(ctx context.Context, project, id uuid.UUID, aft
 	return list, err
 }
 
-// TerminateSandbox orders a sandbox to end: after the shard that it runs, or at once. What it has not done is lent again. Ordering
+// TerminateSandbox orders a sandbox to end: after the shard that it runs, or at once. What it has not done is leased again. Ordering
 // twice is harmless, and so is ordering one that has ended.
 func (s *Service) TerminateSandbox(ctx context.Context, by functions.Principal, project, id uuid.UUID, force bool) (b Sandbox, err error) {
 	how := "soft"

@@ -124,7 +124,7 @@ func (s *Service) callModel(ctx context.Context, project, job uuid.UUID, u jobs.
 	if !usage.Called {
 		back = 1
 	}
-	ctx = context.WithoutCancel(ctx) // it was spent, whoever waits
+	ctx = context.WithoutCancel(ctx) // it was spent, even if the caller has gone
 	runs := s.registry.WatchModule(registry.ModuleUse{Project: project, Job: job, Module: u.Module, Digest: u.Digest, Step: step})
 	runs.RanAlone(ctx, wasm.Ran{
 		Kind: wasm.KindHeuristic, Phase: wasm.PhaseRun, Started: began, Err: asked,

@@ -18,7 +18,7 @@ import (
 )
 
 // MaxJobFindings is how many findings of one heuristic are kept in one job, each with what follows from it; pages that are scored at the
-// same time may pass it by one page each. What is beyond is counted by a flag: nobody reads more, and a heuristic that finds something in
+// same time may pass it by one page each. A flag counts the rest: people do not read more, and a heuristic that finds something in
 // every result of a million must not fill the database.
 const MaxJobFindings = 10_000
 
@@ -80,7 +80,7 @@ func (s *Service) consequencesOf(ctx context.Context, tx *store.Tx, project uuid
 	return c, nil
 }
 
-// freshFindings are those that nobody has acted on yet, as many as are kept.
+// freshFindings are those that were not acted on yet, as many as are kept.
 func freshFindings(ctx context.Context, tx *store.Tx, page *pageToScore, p pageScores) (list []resultFinding, left int, err error) {
 	if len(p.found) == 0 {
 		return nil, 0, nil
@@ -191,7 +191,7 @@ func (c *consequences) review(row trust.ShardRow, j *judgedShard, audits []trust
 }
 
 // recheck has the server execute the shard, and the job waits for that. Where no server does, a job with a bound asks further agents; any
-// other policy has nobody to ask.
+// other policy has no agents to ask.
 func (c *consequences) recheck(row trust.ShardRow, j *judgedShard, audits []trust.OpenAudit, able bool) {
 	switch {
 	case j.agent == functions.ServerAgent:

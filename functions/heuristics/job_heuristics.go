@@ -11,7 +11,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
-// ChooseHeuristics pins what looks at a job's results: what the project's policy says, which nobody can take away, and what the request
+// ChooseHeuristics pins the heuristics for a job's results: those of the project's policy, which cannot be removed, and what the request
 // adds, or else the function. Each is tried with its parameters.
 func (s *Service) ChooseHeuristics(ctx context.Context, project uuid.UUID, policy functions.HeuristicsPolicy, want *functions.HeuristicsPolicy, m bundle.Manifest, pins functions.ModulePins) (list []functions.HeuristicRef, err error) {
 	further, err := jobHeuristics(want, m)

@@ -22,8 +22,8 @@ import (
 	"github.com/ostraka/ostraka/wasm"
 )
 
-// MaxScoreFailures is how often a heuristic may fail at the results of a page, through no fault of its own, before the page goes on without
-// its score: advice never holds a job for ever. A heuristic that fails by its own fault fails for good.
+// MaxScoreFailures is how often a heuristic may fail at the results of a page, through no fault of its own, before the page continues without
+// its score: advice never holds a job forever. A heuristic that fails by its own fault fails for good.
 const MaxScoreFailures = 5
 
 // MaxScoreTime is how long heuristics may take together for a page, or for a version's code, each an equal share of it: less than the step
@@ -93,7 +93,7 @@ type resultFinding struct {
 }
 
 // ScoreResults has heuristics look at the results of a page. No transaction is open while they work. What they find makes flags, and what
-// else the rules say; it never accepts anything. Where one fails the page is tried again a few times and then goes on without its score.
+// else the rules say; it never accepts anything. Where one fails the page is tried again a few times and then continues without its score.
 func (s *Service) ScoreResults(ctx context.Context, args functions.ScoreResultsArgs) error {
 	page, err := s.readToScore(ctx, args)
 	if err != nil || page == nil {

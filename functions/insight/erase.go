@@ -79,7 +79,7 @@ func (s *Service) beginErase(ctx context.Context, tx *store.Tx, by string, proje
 }
 
 // Erase removes the rows of a deleted job, so many in one transaction, and the job's own when nothing else refers to it. Cut off anywhere it
-// goes on with what is left. Objects are collected as all are that nothing refers to.
+// continues with what is left. Objects are collected as all are that nothing refers to.
 func (s *Service) Erase(ctx context.Context, args functions.EraseArgs) error {
 	mine := base.NewSlice()
 	for more := true; more; {

@@ -12,7 +12,7 @@ const ReasonNoVolume = "no_volume"
 
 const volumeHint = "have the owners of agents name a folder for it: ostraka agent volume add NAME FOLDER"
 
-// noAgentHas says what nobody has, in a part of a sentence.
+// noAgentHas names what no agent has, in a part of a sentence.
 func noAgentHas(lacking []bundle.Volume) string {
 	names := make([]string, len(lacking))
 	for i, v := range lacking {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// forgetBatch is how many jobs of one project one run begins to delete, so that their rows do not all go at once; the next run goes on.
+	// forgetBatch is how many jobs of one project one run begins to delete, so that their rows do not all go at once; the next run continues.
 	forgetBatch = 500
 	// forgetActor is who deletes jobs that are too old.
 	forgetActor = "server:retention"
@@ -69,7 +69,7 @@ func (s *Service) forgetOld(ctx context.Context, project uuid.UUID, after time.D
 	return all
 }
 
-// forgetJob leaves a job alone that goes on again or is being deleted already.
+// forgetJob leaves a job alone that runs again or is being deleted already.
 func (s *Service) forgetJob(ctx context.Context, tx *store.Tx, project, job uuid.UUID) error {
 	state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job)
 	if err != nil || !found || !state.Ended() {

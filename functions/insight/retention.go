@@ -20,13 +20,13 @@ import (
 // endedLeaseTTL is how long the index remembers an ended lease: results that are sent again within it get a good answer.
 const endedLeaseTTL = 24 * time.Hour
 
-// How long an agent is remembered that nobody approves: it may ask again.
+// How long an agent without approval is remembered: it may ask again.
 const (
 	pendingTTL = 7 * 24 * time.Hour // since it asked
 	silentTTL  = time.Hour          // the same, where it was never heard of again
 )
 
-// Retain deletes jobs and runs of workflows that their project keeps no longer, has jobs become archives, deletes old events of webhooks, drops uploads that nobody came back for, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
+// Retain deletes jobs and runs of workflows that their project keeps no longer, has jobs become archives, deletes old events of webhooks, drops uploads that were not completed, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
 // long ago, counts what projects keep, makes old samples coarser, and lets evidence about agents fade.
 func (s *Service) Retain(ctx context.Context, _ functions.RetentionArgs) error {
 	if err := s.policy.ExpireApprovals(ctx); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/ostraka/ostraka/guardian"
 )
 
-// CancelJob ends a job at once: nothing of it is lent any more, and agents that work on it are told with a heartbeat soon.
+// CancelJob ends a job at once: none of its shards is leased any more, and agents that work on it are told with a heartbeat soon.
 // Cancelling twice is harmless; a job that has ended otherwise cannot be cancelled.
 func (s *Service) CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error) {
 	if err := s.StopJob(ctx, base.Intent{By: by, Project: project}, id, by.Actor()); err != nil {

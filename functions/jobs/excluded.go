@@ -13,7 +13,7 @@ import (
 
 // ExcludedHands are those that take no part in a job since it runs another one again, in which results of theirs are in doubt: the agents
 // with an incident there, and their owners. An incident is reported at the first failed audit and an agent is caught at a later one, so
-// that the rerun cannot rely upon the agent being caught. Where a workflow's check has one shard of it executed once more, they are those who
+// that the rerun cannot rely upon the agent being caught. Where a workflow's check has one shard of it executed again, they are those who
 // gave its result as well: they would say the same again.
 func ExcludedHands(ctx context.Context, tx *store.Tx, job uuid.UUID) ([]string, error) {
 	type suspect struct {

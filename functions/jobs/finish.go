@@ -50,5 +50,5 @@ func (s *Service) Finish(ctx context.Context, args functions.FinishArgs) error {
 	return nil
 }
 
-// errGoesOn takes back what was ended of a job that another run of the step has ended, that somebody has cancelled, or that goes on.
+// errGoesOn takes back what was ended of a job that another run of the step has ended, that somebody has cancelled, or that continues.
 var errGoesOn = errors.New("the job is not to be finished")

@@ -16,7 +16,7 @@ import (
 const (
 	// LookJobs is how many of a project's newest jobs a look goes through.
 	LookJobs = 100
-	// MaxCount is how far things are counted that nobody keeps a count of; one more stands for "more".
+	// MaxCount is how far things without a stored count are counted; one more stands for "more".
 	MaxCount = 10_000
 	// versionsSeen is how long ago an agent may have been heard of whose version is told.
 	versionsSeen = 10 * time.Minute
@@ -51,7 +51,7 @@ type ProjectLook struct {
 	Agents AgentsLook
 }
 
-// Look sees how a project is: its newest jobs as far as they go on, and those that are asked for.
+// Look reads the state of a project: its newest running jobs, and those that are asked for.
 func (s *Service) Look(ctx context.Context, project uuid.UUID, jobs []uuid.UUID) (look ProjectLook, err error) {
 	type agents struct {
 		State         fleet.AgentState

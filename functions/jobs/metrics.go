@@ -66,7 +66,7 @@ func (s *Service) GetMetrics(ctx context.Context, project, job uuid.UUID) (m pla
 	return m, err
 }
 
-// Measure looks at all attempts of an ended job, some pages at a time, and keeps its metrics. Cut off anywhere it goes on where it was; run
+// Measure looks at all attempts of an ended job, some pages at a time, and keeps its metrics. Cut off anywhere it continues where it was; run
 // again it looks at no attempt again.
 func (s *Service) Measure(ctx context.Context, project uuid.UUID, job functions.Job) (m planner.Metrics, err error) {
 	mine := base.NewSlice()

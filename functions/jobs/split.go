@@ -110,7 +110,7 @@ func TakeSplitTurn(ctx context.Context, tx *store.Tx) (bool, error) {
 	return n > 0, err
 }
 
-// MendSplit makes the step anew where it was lost.
+// MendSplit enqueues the step again where it was lost.
 func (s *Service) MendSplit(ctx context.Context, project uuid.UUID) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		waits, _, err := store.Value[bool](ctx, tx, sql.SplitsWait)

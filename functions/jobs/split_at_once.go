@@ -19,7 +19,7 @@ func Small(spec partition.Spec, shards int64, inputs []byte) bool {
 	return shards <= partition.PageSize && (spec.Computed() || inputs != nil)
 }
 
-// SplitAtOnce makes all shards of a small job that tx has just made, of which nobody else knows yet. inputs are its items, one a line; they
+// SplitAtOnce makes all shards of a small job that tx has just made, and that no other transaction sees yet. inputs are its items, one a line; they
 // are not read where the partition computes them.
 func (s *Service) SplitAtOnce(ctx context.Context, tx *store.Tx, id uuid.UUID, inputs []byte) error {
 	job, found, err := store.One[splitJob](ctx, tx, sql.LockJobForSplit, id)

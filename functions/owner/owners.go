@@ -15,7 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// Hand names whoever is behind an agent: its owner, or the agent itself where it has none. The names of the two kinds never meet.
+// Hand names who is behind an agent: its owner, or the agent itself if it has none. The names of the two kinds never collide.
 func Hand(owner string, agent uuid.UUID) string {
 	if owner != "" {
 		return "owner " + owner
@@ -78,7 +78,7 @@ func ReadKin(ctx context.Context, tx *store.Tx, names ...string) (map[string]Kin
 	return known, err
 }
 
-// ListCaught names the owners that are caught: none of their agents is lent anything.
+// ListCaught names the owners that are caught: none of their agents gets leases.
 func ListCaught(ctx context.Context, tx *store.Tx) ([]string, error) {
 	caught := []string{}
 	suspects, err := store.Values[string](ctx, tx, sql.SuspectOwners, verify.CatchKin)
@@ -94,7 +94,7 @@ func ListCaught(ctx context.Context, tx *store.Tx) ([]string, error) {
 	return caught, err
 }
 
-// IsCaught says whether the agents of an owner are lent nothing.
+// IsCaught says whether the agents of an owner get no leases.
 func IsCaught(ctx context.Context, tx *store.Tx, name string) (bool, error) {
 	known, err := ReadKin(ctx, tx, name)
 	_, caught := known[name].WhyCaught()

@@ -3,14 +3,14 @@ package partition
 import "math/big"
 
 const (
-	// ChosenShards is how many shards a range is cut into at most where nobody says how large they are: enough for many agents, few enough
+	// ChosenShards is how many shards a range is cut into at most by default: enough for many agents, few enough
 	// that one takes longer than handing it out.
 	ChosenShards = 1000
-	// ChosenLineBytes is how much text makes a shard where nobody says it. As JSON it stays below MaxItemBytes, though every line were empty.
+	// ChosenLineBytes is how much text makes a shard by default. As JSON it stays below MaxItemBytes, though every line were empty.
 	ChosenLineBytes = 20_000
 )
 
-// ParseRangeOfAnySize is ParseRange where nobody says how large a shard is: the size is chosen.
+// ParseRangeOfAnySize is ParseRange without a size of the shards: the size is chosen.
 func ParseRangeOfAnySize(text string) (Range, error) {
 	huge := new(big.Int).Exp(big.NewInt(10), big.NewInt(MaxDigits-1), nil)
 	r, err := ParseRange(text, huge.String()) // checks all but the number of shards
@@ -21,7 +21,7 @@ func ParseRangeOfAnySize(text string) (Range, error) {
 	return r, r.Validate()
 }
 
-// ChooseSize is the size of the shards of [from, to) where nobody says it: the smallest of 1, 2, 5, 10, 20, 50, … that makes no more than
+// ChooseSize is the size of the shards of [from, to) by default: the smallest of 1, 2, 5, 10, 20, 50, … that makes no more than
 // ChosenShards of them. An empty range has size 1.
 func ChooseSize(from, to *big.Int) *big.Int {
 	length := new(big.Int).Sub(to, from)

@@ -52,7 +52,7 @@ func (g Grid) Input(n int64) []byte {
 		fields[i] = fmt.Sprintf(`"%s":%s`, a.Name, a.Values[n%size])
 		n /= size
 	}
-	slices.Sort(fields) // by name: a quote sorts before what a name may go on with
+	slices.Sort(fields) // by name: a quote sorts before what a name may continue with
 	return []byte("{" + strings.Join(fields, ",") + "}")
 }
 

@@ -52,7 +52,7 @@ func (it *Items) Line() int64 { return it.line }
 func (it *Items) Count() int64 { return it.count }
 
 // Offset returns how many bytes of the input the lines read so far took: a
-// reader that starts there goes on with the next item.
+// reader that starts there continues with the next item.
 func (it *Items) Offset() int64 { return it.offset }
 
 // Next returns the next item. The bytes stay valid until the next call. At the

@@ -272,7 +272,7 @@ func (s Spec) Read(source io.Reader) Reader {
 	}
 }
 
-// Resume returns a reader that goes on where another was after count inputs.
+// Resume returns a reader that continues where another was after count inputs.
 func (s Spec) Resume(source io.Reader, offset, count int64) (Reader, error) {
 	if s.Kind == KindLines {
 		lines := NewLineReader(source, s.Lines)

@@ -13,7 +13,7 @@ import (
 )
 
 // Confirmation is a condition over the output of a shard: the results that
-// fulfil it matter, and are executed once more before they count. It is an
+// fulfil it matter, and are executed again before they count. It is an
 // expression in the language of rules, of type bool, and sees one name:
 //
 //	output    what the function returned

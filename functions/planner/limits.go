@@ -27,7 +27,7 @@ const MaxConfirmedOutput = MaxAggregateBytes
 // MemoryLimit bounds each value that an evaluation makes, in CEL's units of one
 // element, or ten bytes of a string. It leaves room for the largest aggregate
 // and the largest partition, and stops lists that double until comparing them
-// would take for ever, which the cost limit notices only afterwards. Measuring
+// would take forever, which the cost limit notices only afterwards. Measuring
 // is not free: mapping 10,000 values takes a quarter of a second.
 const MemoryLimit = 1 << 19
 
@@ -41,7 +41,7 @@ const MaxAggregateBytes = 256 << 10
 const DefaultMaxDepth = 1
 
 // HardMaxDepth is the largest MaxDepth of a rule. Chains that people design are
-// two or three jobs long; eight stops what nobody designed.
+// two or three jobs long; eight stops chains that were not designed.
 const HardMaxDepth = 8
 
 // DefaultMaxJobs is how many follow-ups a rule makes under one root job where

@@ -17,7 +17,7 @@ type Metrics struct {
 	Findings     FindingMetrics      `json:"findings"`
 }
 
-// ShardMetrics say what became of the shards.
+// ShardMetrics say the outcome of the shards.
 type ShardMetrics struct {
 	Total         int64   `json:"total"`
 	Accepted      int64   `json:"accepted"`

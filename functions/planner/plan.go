@@ -187,7 +187,7 @@ func Seen(rule Rule, job Finished) map[string]string {
 	return seen
 }
 
-// names says whether an expression has a name that does not go on.
+// names says whether an expression has a name that does not continue.
 func names(expression, name string) bool {
 	for rest := expression; ; {
 		_, after, found := strings.Cut(rest, name)

@@ -59,7 +59,7 @@ type Then struct {
 	Version  int    `json:"version,omitempty" minimum:"0" doc:"The newest when left out."` // 0 means the newest
 	// Partition is a CEL expression that gives a partition.Spec as a map.
 	Partition string `json:"partition,omitempty" doc:"CEL expression that gives a partition as a map, for example {\"kind\": \"items\", \"values\": aggregate.value.sample}. A rule has either it or a planner."`
-	// Planner is a module that decides in the place of Partition.
+	// Planner is a module that decides instead of Partition.
 	Planner    string          `json:"planner,omitempty" maxLength:"80" doc:"A module of the kind planner, as name or name@version, that says which jobs follow, or that none do. The newest version when none is named."`
 	Params     json.RawMessage `json:"params,omitempty" doc:"The planner's parameters, an object."`
 	Quorum     int             `json:"quorum,omitempty" minimum:"0" maximum:"16" doc:"What the function says when left out."`
@@ -141,7 +141,7 @@ type FollowUp struct {
 	Function   string
 	Version    int // 0 means the newest
 	Partition  partition.Spec
-	Items      []byte // JSON lines in the place of the partition
+	Items      []byte // JSON lines instead of the partition
 	Quorum     int
 	Aggregator string
 }
@@ -152,7 +152,7 @@ type Ask struct {
 	Key  Key // without a number
 }
 
-// SkipReason names why a rule led to nothing.
+// SkipReason names why a rule made no job.
 type SkipReason string
 
 // The reasons.

@@ -257,7 +257,7 @@ func (s *Service) ExpireApprovals(ctx context.Context) error {
 	return err
 }
 
-// stillWaits says whether nobody has approved the job meanwhile. It locks the job first, as every step does.
+// stillWaits says whether the job has not been approved meanwhile. It locks the job first, as every step does.
 func stillWaits(ctx context.Context, tx *store.Tx, job uuid.UUID) (waits bool, err error) {
 	if _, _, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job); err != nil {
 		return false, err

@@ -128,8 +128,8 @@ func shownAsked(op guardian.Operation) []byte {
 	return op.Asked
 }
 
-// requesterOf is who wants what is asked about. What agents and steps begin is part of somebody's job: it is whoever submitted that, or the
-// first of its chain.
+// requesterOf is the person behind a request. Requests of agents and steps are part of a job: the person is its submitter, or that of the
+// first job of its chain.
 func requesterOf(ctx context.Context, tx *store.Tx, j judged, job *uuid.UUID) (string, error) {
 	if kind := j.op.Actor.Kind; job == nil || kind != "agent" && kind != "step" {
 		return j.actor(), nil

@@ -12,7 +12,7 @@ import (
 	"github.com/ostraka/ostraka/guardian"
 )
 
-// maxLayers is how many projects' compiled rules a server keeps: some hundred kilobytes each. What it drops is compiled anew.
+// maxLayers is how many projects' compiled rules a server keeps: some hundred kilobytes each. What it drops is compiled again.
 const maxLayers = 64
 
 // layer are the rules of a project, or of the operators, as of one version. It never changes.

@@ -257,7 +257,7 @@ func newest(project uuid.UUID) store.Query {
 	return sql.NewestDecisions
 }
 
-// with are the layers with one more rule, or another one in its place.
+// with are the layers with one more rule, or with one replaced.
 func with(by inForce, c *guardian.Compiled) inForce {
 	changed := func(l *layer) *layer {
 		other := *l

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// CollectBatch is how many objects of a project one run looks at, so that each project gets its turn; the next run goes on with those that
+	// CollectBatch is how many objects of a project one run looks at, so that each project gets its turn; the next run continues with those that
 	// wait longest.
 	CollectBatch = 500
 	// objectStays is how long an object stays to which nothing refers.
@@ -70,8 +70,8 @@ func (s *Service) collectProject(ctx context.Context, project uuid.UUID) error {
 	}))
 }
 
-// collectObject removes one object, unless something refers to it, somebody is about to, or it was stored again. Whoever stores it or asks for
-// it meanwhile waits for the row.
+// collectObject removes one object, unless something refers to it, is about to, or it was stored again. Requests that store it or ask for
+// it meanwhile wait for the row.
 func (s *Service) collectObject(ctx context.Context, project uuid.UUID, digest string, gone *collected) error {
 	var size int64
 	var removed bool

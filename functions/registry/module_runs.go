@@ -151,7 +151,7 @@ func (r *ModuleRuns) Ran(ctx context.Context, ran wasm.Ran) {
 		return
 	}
 	if ctx.Err() != nil {
-		return // nobody waits for it any more: it was we who ended it
+		return // nothing waits for it any more: we ended it
 	}
 	id := base.NewID()
 	if err := r.keepFailed(ctx, id, ran); err != nil {
@@ -174,7 +174,7 @@ func (r *ModuleRuns) RanAlone(ctx context.Context, ran wasm.Ran) {
 	}
 }
 
-// Named adds the run that failed to an error, so that whoever reads it finds the batch.
+// Named adds the failed run to an error, so that its reader finds the batch.
 func (r *ModuleRuns) Named(err error) error {
 	if err == nil || r.failed == nil {
 		return err

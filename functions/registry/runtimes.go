@@ -280,7 +280,7 @@ func RuntimeOf(ctx context.Context, tx *store.Tx, m *bundle.Manifest) (Runtime, 
 	return runtimeOf(ctx, tx, sql.GetRuntime, m)
 }
 
-// HoldRuntime is RuntimeOf in a transaction that makes a job: until it ends nobody deletes the runtime.
+// HoldRuntime is RuntimeOf in a transaction that makes a job: until it ends the runtime cannot be deleted.
 func HoldRuntime(ctx context.Context, tx *store.Tx, m *bundle.Manifest) error {
 	_, err := runtimeOf(ctx, tx, sql.HoldRuntime, m)
 	return err

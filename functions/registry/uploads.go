@@ -21,7 +21,7 @@ import (
 const (
 	// MaxUploadBytes is the largest object that is uploaded past the server: what S3 takes in one request.
 	MaxUploadBytes = blob.MaxObject
-	// UploadTTL is how long an upload may be begun. Whoever has its URL may upload, so it is not long.
+	// UploadTTL is how long an upload may be begun. Anybody with its URL may upload, so it is short.
 	UploadTTL = 15 * time.Minute
 	// uploadGrace is how long after that what was uploaded is kept for its completion: an upload that was begun in time may take hours.
 	uploadGrace = 24 * time.Hour

@@ -13,7 +13,7 @@ import (
 const (
 	FlagAccept  = "accept"  // a group of attempts, named by the digest of its output, is right
 	FlagReject  = "reject"  // the shard is given up
-	FlagRerun   = "rerun"   // the shard is lent once more
+	FlagRerun   = "rerun"   // the shard is leased again
 	FlagRecheck = "recheck" // the server executes the shard
 	FlagPardon  = "pardon"  // what the project holds against the agent is taken back
 	FlagDismiss = "dismiss" // somebody has looked, and nothing is to be done

@@ -198,7 +198,7 @@ func shardsOf(ctx context.Context, tx *store.Tx, f Flag) (numbers []int64, left 
 	return numbers[:min(len(numbers), MaxResolveAll)], len(numbers) > MaxResolveAll, err
 }
 
-// lockedShard reads a shard that nobody else changes until the transaction ends.
+// lockedShard reads a shard and locks it until the transaction ends.
 func lockedShard(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64) (functions.ShardDetail, error) {
 	if _, err := store.Many[trust.ShardRow](ctx, tx, store.LockShards, job, []int64{number}); err != nil {
 		return functions.ShardDetail{}, err

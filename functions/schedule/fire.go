@@ -19,7 +19,7 @@ import (
 // queueLook is after how long a time that waits for a job looks whether it has ended.
 const queueLook = 10 * time.Second
 
-// errChanged says that somebody changed the schedule, or has fired it, since it was read. Whoever it was said when to look again.
+// errChanged says that the schedule was changed or fired since it was read. That transaction wrote when to look again.
 var errChanged = errors.New("the schedule has changed meanwhile")
 
 // firing is one look at one schedule.
@@ -132,7 +132,7 @@ func (s *Service) wait(ctx context.Context, f *firing) error {
 	})
 }
 
-// advance writes what became of a time, makes its job where it has one, and goes on to the next time. nil: no time was served.
+// advance writes the outcome of a time, makes its job where it has one, and continues to the next time. nil: no time was served.
 func (s *Service) advance(ctx context.Context, f *firing, done *Firing) error {
 	next := f.row
 	if next.NextAt, next.Waits = nil, false; !f.turn.Next.IsZero() {
@@ -192,7 +192,7 @@ func (s *Service) fail(ctx context.Context, f *firing, why error) error {
 	})
 }
 
-// underLock runs fn while nobody else changes the schedule, which must still be as it was read.
+// underLock runs fn under the schedule's lock; the schedule must still be as it was read.
 func (s *Service) underLock(ctx context.Context, f *firing, fn func(tx *store.Tx) error) error {
 	return s.env.Project(ctx, f.project, func(tx *store.Tx) error {
 		now, found, err := store.One[row](ctx, tx, sql.LockSchedule, f.ID)
@@ -206,7 +206,7 @@ func (s *Service) underLock(ctx context.Context, f *firing, fn func(tx *store.Tx
 	})
 }
 
-// add writes what became of times. first is false where that is written already: Postgres' clock was set back.
+// add writes the outcome of times. first is false where that is written already: Postgres' clock was set back.
 func (f *firing) add(ctx context.Context, tx *store.Tx, done *Firing) (first bool, err error) {
 	if err := f.addMissed(ctx, tx); err != nil {
 		return false, err

@@ -115,7 +115,7 @@ func look(ctx context.Context, tx *store.Tx, project, id uuid.UUID, at *time.Tim
 	return err
 }
 
-// GetSchedule returns one schedule, with the times to come and what became of the last ones.
+// GetSchedule returns one schedule, with the times to come and the outcome of the last ones.
 func (s *Service) GetSchedule(ctx context.Context, project, id uuid.UUID) (d Detail, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		r, found, err := store.One[row](ctx, tx, sql.GetSchedule, id)

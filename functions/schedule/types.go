@@ -74,7 +74,7 @@ type Coming struct {
 	Due time.Time `json:"due" doc:"When the job is submitted at the earliest: later by the jitter."`
 }
 
-// Outcome is what became of a time.
+// Outcome is the outcome of a time.
 type Outcome string
 
 // The outcomes.
@@ -85,7 +85,7 @@ const (
 	Failed    Outcome = "failed"
 )
 
-// Firing is what became of a time.
+// Firing is the outcome of a time.
 type Firing struct {
 	At      time.Time  `json:"at" doc:"The time by the timetable, or the moment of a run by hand."`
 	Outcome Outcome    `json:"outcome" enum:"submitted,skipped,missed,failed"`

@@ -44,7 +44,7 @@ func Connect(ctx context.Context, url string) (*Store, error) {
 	config.MaxConns = MaxConns
 	config.ConnConfig.RuntimeParams["search_path"] = ""
 	config.ConnConfig.RuntimeParams["application_name"] = "ostraka"
-	// A transaction of a server that hangs must not hold its locks for ever; nothing here is idle in one for this long.
+	// A transaction of a server that hangs must not hold its locks forever; nothing here is idle in one for this long.
 	config.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
 	// Every query here has an index to go by, row by row. A plan that was made while a table was small, and kept, would go on reading
 	// all of it: measured as 14 ms instead of 0.3 ms for the attempts of a lease, until the next analyze.

@@ -12,7 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 )
 
-// CallFunction submits a job of one shard and waits for its output. Whatever becomes of the waiting, the job goes on: once it is submitted
+// CallFunction submits a job of one shard and waits for its output. Whatever becomes of the waiting, the job continues: once it is submitted
 // the answer names it.
 func (s *Service) CallFunction(ctx context.Context, by functions.Principal, project uuid.UUID, want functions.NewJob, wait time.Duration, idem functions.Idempotency) (functions.Call, bool, error) {
 	want.Partition, want.Aggregator = partition.Spec{Kind: partition.KindItems}, functions.NoAggregator

@@ -129,7 +129,7 @@ func keepDecisions(ctx context.Context, tx *store.Tx, job functions.Job, rules [
 	return nil
 }
 
-// report keeps what each rule came to, and tells the job's reader, once, which led to nothing, where that is worth telling.
+// report keeps the decision of each rule, and tells the job's reader once which made no job, if that is worth telling.
 func (s *Service) report(ctx context.Context, project uuid.UUID, job functions.Job, rules []*planner.Compiled, finished planner.Finished, made []planner.FollowUp, skips []planner.Skip) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if _, _, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job.ID); err != nil {
@@ -154,7 +154,7 @@ func (s *Service) report(ctx context.Context, project uuid.UUID, job functions.J
 	})
 }
 
-// worthTelling says whether a rule led to nothing for a reason that its owner may want to mend.
+// worthTelling says whether a rule made no job for a reason that its owner may want to fix.
 func worthTelling(reason planner.SkipReason) bool {
 	switch reason {
 	case planner.SkipDisabled, planner.SkipOtherFunction, planner.SkipWhenFalse, planner.SkipPlanned:

@@ -79,7 +79,7 @@ func (s *Service) followUp(ctx context.Context, args functions.FollowUpArgs, job
 			done = append(done, f)
 		}
 	}
-	var failed error // of one planner, which holds up nobody else
+	var failed error // of one planner, which does not hold up the others
 	for _, ask := range asks {
 		more, err := s.askPlanner(ctx, args.Project, job, finished, ask)
 		if errors.Is(err, errPlanAgain) || ctx.Err() != nil {

@@ -59,7 +59,7 @@ func (s *Service) volumesAtHand(ctx context.Context, project uuid.UUID, volumes 
 	return at, base.Translate(err, uuid.Nil)
 }
 
-// volumeWarnings say which volumes nobody has, and how results are checked where no server has them.
+// volumeWarnings name volumes that no agent has, and how results are checked if no server has them.
 func (s *Service) volumeWarnings(ctx context.Context, project uuid.UUID, p verify.Policy, volumes []bundle.Volume) (list []functions.Reason, err error) {
 	if len(volumes) == 0 {
 		return nil, nil

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// keyTouch is how old what a key was used last may be before it is written anew: one write in some minutes, not one a request.
+	// keyTouch is how old the recorded last use of a key may be before it is written again: one write in some minutes, not one a request.
 	keyTouch = 5 * time.Minute
-	// MaxKeyOverlap is how long a key that was replaced may go on working: long enough for a deployment that is made once a month.
+	// MaxKeyOverlap is how long a key that was replaced may continue working: long enough for a deployment that is made once a month.
 	MaxKeyOverlap = 31 * 24 * time.Hour
 )
 
@@ -92,7 +92,7 @@ func (s *Service) Authenticate(ctx context.Context, secret string) (functions.Pr
 	return p, nil
 }
 
-// CreateOperatorKey makes a key for whoever runs the installation. It is for the server's own machine: no API call reaches it.
+// CreateOperatorKey makes a key for an operator of the installation. It is for the server's own machine: no API call reaches it.
 func (s *Service) CreateOperatorKey(ctx context.Context, name string, expires *functions.Expiry) (k functions.Key, secret string, err error) {
 	now := time.Now()
 	if err := CheckNewSecret("key", name, expires, now); err != nil {
@@ -157,8 +157,8 @@ func (s *Service) CreateKey(ctx context.Context, by functions.Principal, project
 	return k, secret, replayed, err
 }
 
-// RotateKey makes a key that replaces another one of the project: of the same name and role, with the end given. The old one goes on working
-// for overlap, so that whoever uses it can change it without an interruption; 0 ends it at once. The secret is shown this once and empty
+// RotateKey makes a key that replaces another one of the project: of the same name and role, with the end given. The old one keeps working
+// for overlap, so that its user can change it without an interruption; 0 ends it at once. The secret is shown this once and empty
 // when the request is replayed.
 func (s *Service) RotateKey(ctx context.Context, by functions.Principal, project, id uuid.UUID, overlap time.Duration, expires *functions.Expiry, idem functions.Idempotency) (k functions.Key, secret string, replayed bool, err error) {
 	if overlap < 0 || overlap > MaxKeyOverlap {

@@ -26,7 +26,7 @@ func (s *Service) CreateProject(ctx context.Context, by functions.Principal, nam
 	if err := functions.CheckName("project", name); err != nil {
 		return functions.Project{}, "", false, err
 	}
-	// The schema is made first: a crash in between leaves an empty schema that nobody knows of, never a project without one.
+	// The schema is made first: a crash in between leaves an empty schema that nothing refers to, never a project without one.
 	id := base.NewID()
 	if err := migrations.CreateProject(ctx, s.env.Store.Pool, id); err != nil {
 		var newer *migrations.TooNewError
@@ -60,7 +60,7 @@ func (s *Service) CreateProject(ctx context.Context, by functions.Principal, nam
 		p, err = GetProject(ctx, tx, id)
 		return err
 	})
-	// Only where the transaction has certainly made no project: when the database went away in the middle of the commit, nobody knows.
+	// Only where the transaction has certainly made no project: when the database went away in the middle of the commit, it is not known.
 	var refused *functions.Error
 	if replayed || errors.As(err, &refused) && refused.Kind != functions.KindUnavailable {
 		s.dropUnused(ctx, id)

@@ -59,7 +59,7 @@ func quotaKinds() []QuotaKind {
 	}
 }
 
-// Usual is the limit of a project where nobody has set one, and what it bounds.
+// Usual is the limit of a project without its own value, and what it bounds.
 func (k QuotaKind) Usual() (value int64, about string) { return k.usual, k.about }
 
 // QuotaNames lists the limits that there are.

@@ -27,7 +27,7 @@ type RecheckBudget struct {
 // IsSpent says whether nothing is left.
 func (b RecheckBudget) IsSpent() bool { return b.PerDay > 0 && b.Left <= 0 }
 
-// Time is how long servers may go on.
+// Time is how long servers may continue.
 func (b RecheckBudget) Time() time.Duration {
 	if b.PerDay == 0 {
 		return math.MaxInt64

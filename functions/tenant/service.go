@@ -24,9 +24,9 @@ type Options struct {
 	Usual
 }
 
-// Usual is what an operator decides for projects that have nothing of their own, and may decide anew while the server runs.
+// Usual are an operator's values for projects without their own, which may change while the server runs.
 type Usual struct {
-	Quotas map[functions.QuotaName]int64 // what is not named has the value of quotas.go; nobody changes it any more
+	Quotas map[functions.QuotaName]int64 // limits that are not named have the value of quotas.go; it is not changed any more
 	// RecheckSeconds is for how many seconds a day servers execute the shards of a project that has no number of its own; 0: for as many as
 	// it takes.
 	RecheckSeconds int64
@@ -47,8 +47,8 @@ func New(env *base.Env, o Options) *Service {
 	return s
 }
 
-// SetUsual decides anew for projects that have nothing of their own. It is safe at any time: what is asked from then on goes by it, and what
-// a project has stays, also where it is more.
+// SetUsual changes the values for projects without their own. It is safe at any time: later requests go by it, and what
+// a project has stays, even if it is more.
 func (s *Service) SetUsual(u Usual) { s.usual.Store(&u) }
 
 // CheckHeuristicsWith says who knows what a policy of heuristics may be. It is called once, before the first request.

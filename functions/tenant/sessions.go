@@ -27,7 +27,7 @@ const (
 	SignInLinkTTL = 10 * time.Minute
 	// MaxSessions is how many sessions one key, or one person, has open at a time; one more ends the one that was used longest ago.
 	MaxSessions = 50
-	// sessionTouch is how old what a session was seen last may be before it is written anew: one write in some minutes, not one a request.
+	// sessionTouch is how old the recorded last use of a session may be before it is written again: one write in some minutes, not one a request.
 	sessionTouch = 5 * time.Minute
 	// maxUserAgent is how many bytes of a browser's name are kept.
 	maxUserAgent = 200
@@ -55,7 +55,7 @@ type Session struct {
 // IsSignInLink says whether a secret is that of a sign-in link, and no key.
 func IsSignInLink(secret string) bool { return strings.HasPrefix(secret, "ostraka_"+linkKind+"_") }
 
-// OpenSession signs a browser in as whoever it has proved to be. The secret goes into its cookie and is shown this once.
+// OpenSession signs a browser in as the principal that it has proved to be. The secret goes into its cookie and is shown this once.
 func (s *Service) OpenSession(ctx context.Context, as functions.Principal, userAgent string) (secret string, err error) {
 	if as.Role == functions.RoleAgent || as.Role == "" {
 		return "", ErrNoSession
@@ -209,7 +209,7 @@ func sessionScope(by functions.Principal) (key *uuid.UUID, subject *string, proj
 	}
 }
 
-// ErrNoSession says that a cookie signs nobody in.
+// ErrNoSession says that a cookie belongs to no session.
 var ErrNoSession = &functions.Error{
 	Kind: functions.KindUnauthorized, Code: "no_session", Message: "the session has ended: it was not used for long, was revoked, or its key was",
 	Hint: "sign in again, with a key or with the link that ostraka open prints",

@@ -6,7 +6,7 @@ import "time"
 const (
 	// MaxCron is the longest cron expression, in bytes: one that lists every minute and every hour has fewer.
 	MaxCron = 300
-	// MinEvery is the shortest pause between two times. It is as short as cron's: what must happen more often is one job that goes on.
+	// MinEvery is the shortest pause between two times. It is as short as cron's: what must happen more often is one job that continues.
 	MinEvery = time.Minute
 	// MaxEvery is the longest pause between two times: a year, and a day more for those who count a leap year.
 	MaxEvery = 366 * 24 * time.Hour

@@ -78,7 +78,7 @@ type judge func(ctx context.Context, units []wasm.Unit) ([]wasm.Judgement, error
 
 // compareAll puts the answers to shards into classes. Each answer is compared with those that founded a class, in rounds, so that the
 // answers to many shards go to the module together. An answer that is equal to several founders belongs to the oldest of their classes:
-// tolerances are not transitive, and this is the same for whoever does it again. A module that fails at many shards is asked about each
+// tolerances are not transitive, and this order gives the same whenever it is repeated. A module that fails at many shards is asked about each
 // alone, so that one of them does not hold up the others. An error is not of the module and is tried again.
 func compareAll(ctx context.Context, ask judge, alone bool, shards []*classing) error {
 	for {

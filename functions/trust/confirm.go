@@ -159,7 +159,7 @@ func (b bench) matters(shard int64, agent uuid.UUID) (why string, matters bool) 
 	return "", false
 }
 
-// confirm has a result that matters executed once more before it counts: the shard is open until the server, or without it as many agents
+// confirm has a result that matters executed again before it counts: the shard is open until the server, or without it as many agents
 // as make an answer credible, have executed it. The result is audited, so that a lie is one.
 func (w *Weighed) confirm(b bench, shard ShardRow, c *jobs.ShardChange, why string) {
 	agent := *c.Agent

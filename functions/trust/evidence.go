@@ -47,7 +47,7 @@ func InOrder[V any](agents map[uuid.UUID]V) []uuid.UUID {
 	return slices.SortedFunc(maps.Keys(agents), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// addEvidence adds to the agents' evidence, in the order of their IDs, and marks those whom it speaks against: they are lent nothing any
+// addEvidence adds to the agents' evidence, in the order of their IDs, and marks those whom it speaks against: they get no leases any
 // more. Their leases are taken back by the revoke step, their results that are not final by the taint step. Then it gathers results that
 // were accepted provisionally in the agents' windows, and writes audits that were drawn or have ended.
 func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (j judged, err error) {

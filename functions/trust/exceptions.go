@@ -22,7 +22,7 @@ type exceptionRow struct {
 }
 
 // tellExceptions adds what the function raised to the reasons of shards that fail or need a person: a digest that agents agree on
-// helps nobody to mend a function.
+// helps nobody to fix a function.
 func (w *Weighed) tellExceptions(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
 	var shards []int64
 	for _, c := range w.Changes {

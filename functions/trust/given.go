@@ -31,7 +31,7 @@ type Given struct {
 	Hands  []Hand
 	Voices []Hand
 	Server bool // it is among those that gave it
-	// Platforms are those of whoever gave these bytes, the server's among them; empty: it is not known.
+	// Platforms are those of the givers of these bytes, including the server's; empty: unknown.
 	Platforms []string
 }
 
@@ -101,8 +101,8 @@ func (c *classes) alike(shard int64, a, b []byte) bool {
 	return x.Representative != nil && string(x.Representative) == string(y.Representative)
 }
 
-// Doubt says why a result must not be held against those who gave it although its shard, executed once more, gave another answer; "":
-// it is proven wrong. Machines of another platform contradict nobody, and whoever gave a result is no witness against it.
+// Doubt says why a result must not be held against those who gave it although its shard, executed again, gave another answer; "":
+// it is proven wrong. Machines of another platform contradict nobody, and a giver of the result is no witness against it.
 func (g Given) Doubt(again Given) string {
 	for _, platform := range g.Platforms {
 		if !slices.Contains(again.Platforms, platform) {

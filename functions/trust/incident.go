@@ -30,7 +30,7 @@ type tracedJob struct {
 }
 
 // reportFinal opens results of a caught agent again which had become final, in jobs that have not ended, and lists those of ended ones, but for
-// what the server has found itself: they are within the bound's promise and stay, but nobody keeps silent about them. What was counted is not counted again when the step is cut off, since a job has one incident for an agent, which only grows.
+// what the server has found itself: they are within the bound's promise and stay, but they are reported. What was counted is not counted again when the step is cut off, since a job has one incident for an agent, which only grows.
 func (s *Service) reportFinal(ctx context.Context, args functions.TaintArgs) error {
 	last := uuid.Nil
 	for {

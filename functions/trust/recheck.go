@@ -278,7 +278,7 @@ func (s *Service) executeBatch(ctx context.Context, turn *turn, args functions.R
 	}
 }
 
-// forgetUnfinished drops the runs of those shards that were to be executed once more and were not got to: they are taken up again.
+// forgetUnfinished drops the runs of those shards that were to be executed again and were not got to: they are taken up again.
 func forgetUnfinished(runs map[int64][]serverRun, again []int64) {
 	most := 0
 	for _, n := range again {
@@ -291,7 +291,7 @@ func forgetUnfinished(runs map[int64][]serverRun, again []int64) {
 	}
 }
 
-// executeOnce executes a batch for as long as it may go on.
+// executeOnce executes a batch for as long as it may continue.
 func (s *Service) executeOnce(ctx context.Context, args functions.RecheckArgs, work recheckWork, batch recheck.Batch, runs map[int64][]serverRun) error {
 	r, err := s.watchBatch(ctx, args, work)
 	if err != nil {
@@ -318,7 +318,7 @@ func (s *Service) settledRuns(ctx context.Context, args functions.RecheckArgs, w
 	return runs
 }
 
-// bundleOf reads the function's code, which is checked once more.
+// bundleOf reads the function's code, which is checked again.
 func (s *Service) bundleOf(ctx context.Context, project uuid.UUID, f registry.FunctionRow) (*bundle.Bundle, error) {
 	archive, err := s.env.Blobs.Get(ctx, project, f.Digest, f.Size)
 	if err != nil {

@@ -173,7 +173,7 @@ type run struct {
 	close func() // waits for who watches it
 }
 
-// watchBatch makes a run of what is about to be executed; where it may not go on, its context has ended.
+// watchBatch makes a run of what is about to be executed; where it may not continue, its context has ended.
 func (s *Service) watchBatch(ctx context.Context, args functions.RecheckArgs, work recheckWork) (run, error) {
 	r := run{}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
@@ -205,7 +205,7 @@ func (s *Service) watchBatch(ctx context.Context, args functions.RecheckArgs, wo
 	return r, nil
 }
 
-// watchRun ends a run that is not to go on.
+// watchRun ends a run that is not to continue.
 func (s *Service) watchRun(r run, batch uuid.UUID, nudges <-chan struct{}) {
 	tick := time.NewTicker(seeRunEvery)
 	defer tick.Stop()
@@ -222,7 +222,7 @@ func (s *Service) watchRun(r run, batch uuid.UUID, nudges <-chan struct{}) {
 	}
 }
 
-// mayGoOn says that the run goes on, and ends it where it is not to.
+// mayGoOn says that the run continues, and ends it where it is not to.
 func (s *Service) mayGoOn(r run, batch uuid.UUID) error {
 	type seen struct{ Held, Ended bool }
 	row, found, err := store.One[seen](r.ctx, s.env.Store.Pool, sql.SeeRecheckRun, batch)

@@ -42,7 +42,7 @@ func (s *Service) doubts(ctx context.Context, args functions.RecheckArgs, work r
 	return d, err
 }
 
-// contradicted are the shards that the server is to execute once more: its answer is not that of an agent, or it has none.
+// contradicted are the shards that the server is to execute again: its answer is not that of an agent, or it has none.
 func (d doubts) contradicted(runs map[int64][]serverRun) (again []int64) {
 	d.limitRuns(runs, d.known)
 	for _, shard := range d.shards {
@@ -67,7 +67,7 @@ func shardsRun(runs map[int64][]serverRun) []int64 {
 	return numbers
 }
 
-// hear puts the server's runs in the place of what it had to say before.
+// hear replaces the server's earlier attempts by these runs.
 func (b bench) hear(shard int64, runs []serverRun) {
 	attempts := slices.DeleteFunc(b.attempts[shard], func(a attemptRow) bool { return a.AgentID == functions.ServerAgent })
 	for _, r := range runs {

@@ -30,7 +30,7 @@ const (
 	reasonStranded verify.ReasonCode = "stranded"
 )
 
-// Stranded decides anew about shards that wait for a further agent though nobody is left who may take them: all agents have tried them, or
+// Stranded decides again about shards that wait for a further agent though nobody is left who may take them: all agents have tried them, or
 // others of their owners have. Where a server can execute shards it does so, and its answer decides, under a quorum too. Without one,
 // answers that still differ under a bound go to a person; those that agree, and all under a quorum, wait for agents of other owners.
 func (s *Service) Stranded(ctx context.Context, _ functions.StrandedArgs) error {

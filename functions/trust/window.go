@@ -237,7 +237,7 @@ func (w *Weighed) Audit(a OpenAudit, shard ShardRow) {
 	w.Changes = append(w.Changes, c)
 }
 
-// Tail has the open windows of a job closed. It comes again when shards were opened again and accepted anew.
+// Tail has the open windows of a job closed. It runs again when shards were reopened and accepted again.
 func (s *Service) Tail(ctx context.Context, args functions.TailArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		type row struct {
@@ -264,7 +264,7 @@ func (s *Service) Tail(ctx context.Context, args functions.TailArgs) error {
 }
 
 // EndAuditsByPerson ends audits of shards that a person has settled: nothing was found out about the agents, and other results of their
-// windows are drawn instead. Shards that are lent again keep their audits.
+// windows are drawn instead. Shards that are leased again keep their audits.
 func (d Settlement) EndAuditsByPerson(ctx context.Context, tx *store.Tx, numbers []int64) ([]functions.Step, error) {
 	if d.Changes[0].State == functions.ShardOpen {
 		return nil, nil

@@ -22,7 +22,7 @@ import (
 // decides under every policy.
 //
 // Every attempt counts towards that number, those of caught agents too: a crowd
-// of cheats can bring a shard to review, but never keep it going for ever.
+// of cheats can bring a shard to review, but never keep it going forever.
 //
 // A policy that is not valid leads to review, never to an answer.
 func Decide(p Policy, attempts []Attempt, evidence map[string]Evidence, m Means) Verdict {
@@ -92,7 +92,7 @@ func (b *ballot) confirm() Verdict {
 
 // believe decides without verification: the first output is accepted, one
 // exception is believed, and so is one limit that was passed; what may be the
-// machine's is tried once more.
+// machine's is tried again.
 func (b *ballot) believe(p Policy) Verdict {
 	if first, ok := b.first(OK); ok {
 		b.explain(ReasonUnverified, "the first result is accepted without verification")

@@ -20,11 +20,11 @@ func Halvings(age time.Duration) int {
 }
 
 // Fade halves evidence so many times. What speaks for an agent is forgotten in the
-// end; the last failure never is, so that nobody lies once a month for ever. That
+// end; the last failure never is, so that no agent can lie once a month forever. That
 // an agent is caught does not fade, and neither do clusters.
 //
-// Fading in steps comes to the same as fading at once, and catches nobody: whoever
-// had passed enough for each failure still has.
+// Fading in steps comes to the same as fading at once, and catches nobody: an agent
+// that had passed enough for each failure still has.
 func (e Evidence) Fade(halvings int) Evidence {
 	for ; halvings > 0 && (e.Passed > 0 || e.SinceFailure > 0 || e.Record > 0 || e.Vouched > 0 || e.Failed > 1); halvings-- {
 		e.Passed /= 2

@@ -11,11 +11,11 @@ import (
 const FirstLoan = 64
 
 // IdleLeases is how many leases of an agent may end without a single result, one
-// after the other, before it is lent nothing for a while: a machine may restart
+// after the other, before it gets no leases for a while: a machine may restart
 // twice.
 const IdleLeases = 3
 
-// FirstPause is how long it is lent nothing then; each further idle lease doubles
+// FirstPause is how long it gets no leases then; each further idle lease doubles
 // it, up to LongestPause: within a day such an agent is back, and by then it has
 // taken a shard a few dozen times.
 const (
@@ -69,8 +69,8 @@ func CreditAfter(credit, brought, lost, first int64) int64 {
 
 // ShareCap is how many attempts of a job one owner is lent while agents of others
 // have nothing to do: the stated share of them, or an equal part where the owners
-// that are there are fewer (0: they are not counted), and one at least. Whoever asks first does not decide a
-// job by that.
+// that are there are fewer (0: they are not counted), and one at least. So asking first does not
+// decide a job.
 func ShareCap(stated float64, attempts int64, owners int) int64 {
 	share := stated
 	if owners > 0 {
@@ -79,7 +79,7 @@ func ShareCap(stated float64, attempts int64, owners int) int64 {
 	return max(1, int64(math.Ceil(min(1, share)*float64(attempts)-rounding)))
 }
 
-// Pause is how long an agent is lent nothing after so many leases in a row that
+// Pause is how long an agent gets no leases after so many leases in a row that
 // ended without a result.
 func Pause(idle int) time.Duration {
 	if idle < IdleLeases {
@@ -103,7 +103,7 @@ const (
 	LongestReturnPause = 5 * time.Minute
 )
 
-// ReturnPause is how long an agent is lent nothing of a job of which it gave so many
+// ReturnPause is how long an agent gets no leases of a job of which it gave so many
 // leases back in a row without a result.
 func ReturnPause(returned int) time.Duration {
 	if returned <= FreeReturns {

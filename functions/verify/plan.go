@@ -17,7 +17,7 @@ type Hand struct {
 
 // Forecast is what a job is expected to take, and what its answer will be worth.
 type Forecast struct {
-	// PerShard is the number of executions to a shard when nobody lies, those of
+	// PerShard is the number of executions a shard if no agent lies, those of
 	// the server included; Worst is the number when as many results as assumed
 	// are hostile and all of them are made again.
 	PerShard float64 `json:"executions_per_shard"`
@@ -269,7 +269,7 @@ func divide(hands []Hand, shards int64) []float64 {
 	return parts
 }
 
-// ownerOf names whoever is behind a hand.
+// ownerOf names the owner behind a hand.
 func ownerOf(h Hand) string {
 	if h.Owner == "" {
 		return "agent " + h.Agent

@@ -10,7 +10,7 @@ import (
 // agent claims:
 //
 //   - The answers come from one class that is known, which is not the
-//     reference's, and from which nobody gave the reference's answer. Whoever lies
+//     reference's, and from which nobody gave the reference's answer. A liar
 //     on a platform that honest agents share is contradicted by these.
 //   - They come from MinDivergent independent voices: what one owner's machines
 //     have in common is that owner.
@@ -18,8 +18,8 @@ import (
 //     accomplices who invent a platform have nobody on it who ever was; without a
 //     record their platform is what liars would call theirs, and they are charged
 //     as these.
-//   - An excuse uses the record up (Evidence.Record begins anew), and whoever is
-//     excused is not lent that version of the function any more, which its
+//   - An excuse uses the record up (Evidence.Record starts from zero), and an
+//     excused agent no longer leases that version of the function, which its
 //     machine cannot execute. So accomplices with a record get one lie each for
 //     ProbationAudits answers that the server has confirmed, never a free pass;
 //     and none of these lies is accepted, since what is excused is taken back and

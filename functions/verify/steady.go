@@ -6,8 +6,8 @@ import (
 
 // A function that is not deterministic makes liars of honest machines. The
 // server finds it by executing a shard again, but an answer of few values comes
-// again by chance: a coin agrees with itself every second time. So whoever is
-// accused for the first time is accused by an answer that the server has given
+// again by chance: a coin agrees with itself every second time. So an agent
+// is accused for the first time only by an answer that the server has given
 // so often that chance does not explain it (see runsToAccuse); and where a function
 // was found to be unsteady all the same, charges that chance may explain are void,
 // those of the past too (see Chance).
@@ -26,7 +26,7 @@ const (
 	MaxServerRuns = 21
 	// SteadyAfter is how many charges of a job make its function one that gives one
 	// answer, where the server has found no shard that it gives two to: from then
-	// on ServerRuns are enough. Whoever comes back under new names costs no more.
+	// on ServerRuns are enough. An agent that comes back under new names costs no more.
 	SteadyAfter = 32
 )
 

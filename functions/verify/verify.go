@@ -32,7 +32,7 @@ type Policy struct {
 	// refuses. 0 means DefaultMaxAttempts.
 	MaxAttempts int `json:"max_attempts,omitempty"`
 	// Confirm is a condition over outputs, in CEL: a result that fulfils it is
-	// executed once more before it counts, by the server or, without it, by as many
+	// executed again before it counts, by the server or, without it, by as many
 	// other agents as make an answer credible. It goes with what has results executed
 	// again at all: see Audited.
 	Confirm string `json:"confirm,omitempty"`
@@ -253,7 +253,7 @@ const (
 	ReasonRecheck     ReasonCode = "recheck"      // the server is to execute the shard
 	ReasonPlatform    ReasonCode = "platform"     // platforms differ, nobody is to blame
 	ReasonUnstable    ReasonCode = "unstable"     // the server's own answers differ
-	ReasonConfirm     ReasonCode = "confirm"      // the result matters, and is executed once more
+	ReasonConfirm     ReasonCode = "confirm"      // the result matters, and is executed again
 )
 
 // Delta is a change of an agent's evidence.
@@ -269,5 +269,5 @@ type Standing string
 // The standings.
 const (
 	Active Standing = "active" // is lent work and has a vote
-	Caught Standing = "caught" // is lent nothing and has no vote
+	Caught Standing = "caught" // gets no leases and has no vote
 )

@@ -15,7 +15,7 @@ type LinesOptions[K comparable] struct {
 	Free func(ctx context.Context, key K) (int, error)
 	// Listen says when there may be more.
 	Listen Listen[K]
-	// Paces is how often to look when nothing is heard: Soon where there is something that nobody takes, Rare where there is nothing.
+	// Paces is how often to look without news: Soon if there is work that nobody takes, Rare if there is none.
 	Paces func() Paces
 	// Deaf says that nothing can be heard at the moment: then every look may find what is new.
 	Deaf func() bool
@@ -39,8 +39,8 @@ const (
 )
 
 // Lines are where agents wait until there is something to take, a line for each place that they may take it from. When something comes up
-// about as many are called as there is to take, those first that were called longest ago; who finds nothing for itself goes to the end.
-// Whoever joins tries once by itself, and everybody is called once after each piece of news for as long as there is something to take.
+// about as many are called as there is to take, those called longest ago first; one that finds nothing goes to the end.
+// A new member tries once by itself, and each is called once after each piece of news for as long as there is something to take.
 type Lines[K comparable] struct {
 	o LinesOptions[K]
 
@@ -87,7 +87,7 @@ type Waiter[K comparable] struct {
 	called *line[K] // which line has called it; nil: it tries by itself
 }
 
-// NewLines makes lines in which nobody waits yet.
+// NewLines makes empty lines.
 func NewLines[K comparable](o LinesOptions[K]) *Lines[K] {
 	return &Lines[K]{o: o, all: map[K]*line[K]{}, parties: map[K]*party[K]{}}
 }
@@ -259,7 +259,7 @@ func placeAt[K comparable](e *list.Element) *place[K] {
 	return p
 }
 
-// nextDue is the first who has not tried since the last news, and of whose party nobody tries just now.
+// nextDue is the first that has not tried since the last news, and whose party has no member that tries just now.
 func (l *line[K]) nextDue() *place[K] {
 	for e := l.places.Front(); e != nil; e = e.Next() {
 		p := placeAt[K](e)

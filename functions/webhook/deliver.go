@@ -80,7 +80,7 @@ func (s *Service) post(ctx context.Context, r deliveryRow, secrets [][]byte) (*t
 	return t, nil
 }
 
-// record writes what became of a try, and begins what is due. Without a try the delivery waits: its webhook was paused.
+// record writes the outcome of a try, and begins what is due. Without a try the delivery waits: its webhook was paused.
 func (s *Service) record(ctx context.Context, tx *store.Tx, r deliveryRow, t *try) error {
 	if err := lock(ctx, tx, r.Webhook); err != nil {
 		return err

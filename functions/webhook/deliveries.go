@@ -148,7 +148,7 @@ func gate(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// lock has nobody else change a webhook, or count deliveries, until the transaction ends.
+// lock keeps other transactions from changing a webhook, or counting deliveries, until this one ends.
 func lock(ctx context.Context, tx *store.Tx, id uuid.UUID) error {
 	if err := gate(ctx, tx); err != nil {
 		return err

@@ -108,7 +108,7 @@ func drop(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// actor is who has done what nobody asked for.
+// actor is the actor of changes that no person made.
 func actor(name string) string { return "webhook:" + name }
 
 // begin begins as many deliveries that are due as may be sent at a time. It is the last thing that a transaction does, and comes after gate.

@@ -18,7 +18,7 @@ import (
 // errChanged says that somebody changed the run since it was read: it is read again.
 var errChanged = errors.New("the run has changed meanwhile")
 
-// Advance goes on with a run as far as it goes: one transaction for each thing that there is to do, which is decided anew each time.
+// Advance continues a run as far as possible: one transaction for each thing to do, which is decided again each time.
 func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) error {
 	if err := s.wake(ctx, args); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (s *Service) act(ctx context.Context, project uuid.UUID, v view, next graph
 	}
 }
 
-// settled is what became of a step whose job has ended.
+// settled is the outcome of a step whose job has ended.
 func settled(row stepRow) (graph.StepState, string) {
 	switch {
 	case row.JobState == nil || *row.JobState == functions.JobDeleting:
@@ -117,7 +117,7 @@ func settled(row stepRow) (graph.StepState, string) {
 	}
 }
 
-// settle writes what became of a step.
+// settle writes the outcome of a step.
 func (s *Service) settle(ctx context.Context, project uuid.UUID, v view, step int, state graph.StepState, why string) error {
 	return s.settleWith(ctx, project, v, step, state, why, func(*store.Tx) error { return nil })
 }
@@ -198,7 +198,7 @@ func (s *Service) revise(ctx context.Context, project uuid.UUID, v view, fn func
 	})
 }
 
-// underLock runs fn while nobody else changes the run, which must still be as it was read.
+// underLock runs fn under the run's lock; the run must still be as it was read.
 func (s *Service) underLock(ctx context.Context, project uuid.UUID, v view, fn func(tx *store.Tx) error) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		now, found, err := store.One[lockedRun](ctx, tx, sql.LockRun, v.ID)

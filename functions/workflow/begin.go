@@ -76,7 +76,7 @@ func (s *Service) wait(ctx context.Context, project uuid.UUID, v view, number in
 	return errWaits
 }
 
-// wake says that the step of the queue for which a run waits has come. It says so before it looks at the run: whoever finds the run waited
+// wake says that the step of the queue for which a run waits has come. It says so before it looks at the run: a caller that finds the run waited
 // for until then knows that it will be looked at again.
 func (s *Service) wake(ctx context.Context, args functions.AdvanceRunArgs) error {
 	if args.After.IsZero() {
@@ -176,7 +176,7 @@ func (v view) request(j graph.Job) (want functions.NewJob, err error) {
 	}
 	want = functions.NewJob{
 		Function: v.Functions[i].Function, Version: v.Functions[i].Version, Partition: j.Partition,
-		Aggregator: j.Aggregator, Params: j.Params, Priority: cmp.Or(j.Priority, turns.DefaultPriority), // whoever started the run may have it
+		Aggregator: j.Aggregator, Params: j.Params, Priority: cmp.Or(j.Priority, turns.DefaultPriority), // the starter of the run may have it
 		Modules: v.Modules,
 	}
 	setPolicy(&want, j.Policy)

@@ -88,7 +88,7 @@ func (b bisections) instead(step int) map[int64][]byte {
 	return outputs
 }
 
-// searches tells whether a check goes on with its search, and does not wait for its run to be resumed.
+// searches tells whether a check continues with its search, and does not wait for its run to be resumed.
 func (v view) searches(number int) bool {
 	_, searching := v.bisections.at[number]
 	return searching && v.State == graph.RunRunning && v.goesOn()
@@ -213,7 +213,7 @@ func (s *Service) compareNext(ctx context.Context, project uuid.UUID, v view, nu
 	})
 }
 
-// confirming is the job that executes one shard once more. Whoever gave the wrong result must not be enough to give it again.
+// confirming is the job that executes one shard again. The owners that gave the wrong result must not be enough to give it again.
 func confirming(want functions.NewJob, p graph.Policy) functions.NewJob {
 	if p.Quorum == 0 && p.TargetError == 0 && p.AnswerError == 0 { // what the function says may be one voice
 		p.Quorum = 2

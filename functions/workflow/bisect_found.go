@@ -59,7 +59,7 @@ func (s *Service) corrected(ctx context.Context, project uuid.UUID, job function
 	return s.aggregation.AnswerOver(ctx, project, job.ID, 0, job.Shards.Total, instead)
 }
 
-// confirmWrong compares what a shard gives when it is executed once more with what it was accepted with. Where that is one answer, as its job
+// confirmWrong compares what a shard gives when it is executed again with what it was accepted with. Where that is one answer, as its job
 // sees it, no agent is at fault: the functions differ. Otherwise the result was wrong: it is held against those who gave it, and the answer is
 // made without it, unless it could be that the other one is wrong.
 func (s *Service) confirmWrong(ctx context.Context, project uuid.UUID, v view, number int) error {
@@ -96,7 +96,7 @@ func (s *Service) confirmWrong(ctx context.Context, project uuid.UUID, v view, n
 	return s.keepWrong(ctx, project, v, number, suspect, was, instead)
 }
 
-// functionsDiffer ends a search whose last shard gives the same answer when it is executed once more.
+// functionsDiffer ends a search whose last shard gives the same answer when it is executed again.
 func (s *Service) functionsDiffer(ctx context.Context, project uuid.UUID, v view, number int, suspect side, b bisectionRow) error {
 	other := v.definition.Steps[number].Check.Identity.Of(1 - b.Side)
 	stretch := suspect.stretch(b.Low, b.High)

@@ -12,7 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/workflow/sql"
 )
 
-// beginFold has the results of another step's job folded once more. The step knows which of the job's aggregations is its own from the
+// beginFold has the results of another step's job folded again. The step knows which of the job's aggregations is its own from the
 // same transaction on, so that there is one only.
 func (s *Service) beginFold(ctx context.Context, project uuid.UUID, v view, number int, values graph.Values) error {
 	step := v.definition.Steps[number]

@@ -113,7 +113,7 @@ func (v view) progress(number int) graph.Progress {
 	return p
 }
 
-// settled is what became of a rolling step that is over.
+// settled is the outcome of a rolling step that is over.
 func (r *rolling) settled() (graph.StepState, string) {
 	if r.at.Whole() {
 		return graph.StepFinished, ""
@@ -192,7 +192,7 @@ func (s *Service) beginRolling(ctx context.Context, project uuid.UUID, v view, n
 // hole.
 func (s *Service) beginPart(ctx context.Context, project uuid.UUID, v view, r *rolling, first *big.Int) error {
 	stretch, shards := r.at.Job(first)
-	for _, p := range r.parts { // one that is made anew keeps its end, whatever comes after it by now
+	for _, p := range r.parts { // one that is made again keeps its end, whatever comes after it by now
 		if p.First == first.String() {
 			stretch.To, shards = integer(p.Last), p.Shards
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // ExtendWorkflowRun moves the end of the range of a rolling step on, which is an integer or an expression of one; step "": of all rolling
-// steps that the run has, so that they go on over the same range. Extending twice to the same end is harmless.
+// steps that the run has, so that they continue over the same range. Extending twice to the same end is harmless.
 func (s *Service) ExtendWorkflowRun(ctx context.Context, by functions.Principal, project, id uuid.UUID, step, to string) (RunDetail, error) {
 	end, err := graph.Integer("to", to)
 	if err != nil {

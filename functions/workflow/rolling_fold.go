@@ -141,7 +141,7 @@ func sameAggregator(a, b *functions.AggregatorRef) bool {
 	return a.Digest == b.Digest && string(a.Params) == string(b.Params)
 }
 
-// keepFold puts one stretch in the place of those that were folded together.
+// keepFold replaces the stretches that were folded together by one.
 func (s *Service) keepFold(ctx context.Context, project uuid.UUID, v view, r *rolling, f folded) error {
 	done := new(big.Int).Add(r.at.Done(), added(r, f))
 	marks, err := json.Marshal(graph.AddMark(r.Marks, graph.Mark{At: s.env.Now().UTC(), Done: done}))

@@ -98,7 +98,7 @@ func names(d *graph.Definition) []string {
 	return list
 }
 
-// badParameters turns a mistake in a run's parameters into an error for whoever starts it.
+// badParameters turns a mistake in a run's parameters into an error for the person who starts it.
 func badParameters(err error) error {
 	var wrong *graph.Error
 	if errors.As(err, &wrong) {

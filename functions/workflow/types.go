@@ -176,7 +176,7 @@ func (r stepRow) progress() graph.Progress {
 	return graph.Progress{State: r.State, Ended: ended}
 }
 
-// badWorkflow turns a mistake in a workflow into an error for whoever made it.
+// badWorkflow turns a mistake in a workflow into an error for its author.
 func badWorkflow(err error) error {
 	var wrong *graph.Error
 	if errors.As(err, &wrong) {

@@ -4,7 +4,7 @@ package archive
 
 import "time"
 
-// Shard is a row of the file: a piece of the input and what became of it. The rows are in the order of their numbers, without gaps.
+// Shard is a row of the file: a piece of the input and the outcome of it. The rows are in the order of their numbers, without gaps.
 type Shard struct {
 	Shard        int64     `parquet:"shard,delta"`
 	State        string    `parquet:"state,dict"` // the verdict

@@ -82,7 +82,7 @@ type Verification struct {
 	AnswerError   float64 `json:"answer_error,omitempty"`   // probability that any result of a job is wrong
 	Recheck       string  `json:"recheck,omitempty"`        // "all": the server executes every shard as well
 	MaxAttempts   int     `json:"max_attempts,omitempty"`
-	// Confirm is a condition over outputs: results that fulfil it are executed once more before they count.
+	// Confirm is a condition over outputs: results that fulfil it are executed again before they count.
 	Confirm string `json:"confirm,omitempty"`
 	// Validator compares answers that differ; without one only equal bytes are equal.
 	Validator *Validator `json:"validator,omitempty"`

@@ -25,7 +25,7 @@ func Skipped() []string {
 	return []string{".git", ".hg", ".svn", ".venv", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store", "__pycache__"}
 }
 
-// Modes of packed and unpacked files: nobody writes to a bundle.
+// Modes of packed and unpacked files: bundles are read-only.
 const (
 	modeFile       = 0o444
 	modeExecutable = 0o555

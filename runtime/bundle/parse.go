@@ -206,7 +206,7 @@ func (l *limitsFile) limits(runtime string) (Limits, error) {
 		}
 	}
 	if runtime == RuntimeWasm {
-		// One thread computes, and ends with the clock: whoever bounds processor time knows by this how much it may be.
+		// One thread computes, and ends with the clock: this tells code that bounds processor time how much it may be.
 		out.CPUSeconds = min(out.WallSeconds, MaxLimits().CPUSeconds)
 	}
 	return out, nil

@@ -84,7 +84,7 @@ func (f limitField) isFor(runtime string) bool {
 	return f.whose == "" || f.whose == runtime
 }
 
-// instead says which limit a function of that runtime has in its place.
+// instead names the limit that a function of that runtime has instead.
 func (f limitField) instead(runtime string) string {
 	switch {
 	case runtime == RuntimeWasm && f.name == "cpu_seconds":

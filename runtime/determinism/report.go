@@ -73,7 +73,7 @@ type Shard struct {
 	Differences   []Difference       `json:"differences,omitempty"`
 	OnlyOrder     bool               `json:"only_order,omitempty"` // the same values in another order
 	Causes        []Cause            `json:"causes,omitempty"`
-	StdoutDiffers bool               `json:"stdout_differs,omitempty"` // which nobody compares, but is worth a look
+	StdoutDiffers bool               `json:"stdout_differs,omitempty"` // not compared between agents, but worth a look
 }
 
 // settleCauses draws the conclusion: what differs without any change differs under every change as well.

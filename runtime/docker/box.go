@@ -68,7 +68,7 @@ func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errSlow)
 	defer cancel()
 	u := e.newUser()
-	// Whoever hangs up now would never learn which container to remove.
+	// A caller that hangs up now would never learn which container to remove.
 	whole, done := context.WithTimeout(context.WithoutCancel(ctx), startTime)
 	defer done()
 	made, err := e.client.ContainerCreate(whole, &container.Config{
@@ -166,7 +166,7 @@ func (b *box) run(ctx context.Context, batch recheck.Batch) (results []harness.R
 	go func() {
 		err := b.send(ctx, batch, first)
 		if err != nil {
-			b.hangUp() // so that nobody waits for the rest
+			b.hangUp() // so that nothing waits for the rest
 		}
 		sent <- err
 	}()
@@ -316,7 +316,7 @@ func (b *box) explain(err error) error {
 	return blame(state.State, b.e.level, err)
 }
 
-// awaitEnd waits until the daemon knows that the container has ended: a stream may end before. One that goes on without the process whose
+// awaitEnd waits until the daemon knows that the container has ended: a stream may end before. One that continues without the process whose
 // stream it was is not waited for any longer.
 func (b *box) awaitEnd(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, endTime)

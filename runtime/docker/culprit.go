@@ -41,8 +41,8 @@ func blame(s *container.State, level bundle.Isolation, err error) error {
 	return &overrun{err: err, memory: s.OOMKilled}
 }
 
-// aroundCulprits runs a batch. A shard that takes its container with it is run once more in one of its own: where it takes that too, it is
-// the shard's own end, and the others go on without it. With gVisor a function gets that far, which keeps less of its memory in check.
+// aroundCulprits runs a batch. A shard that takes its container with it is run again in one of its own: where it takes that too, it is
+// the shard's own end, and the others continue without it. With gVisor a function gets that far, which keeps less of its memory in check.
 func aroundCulprits(batch recheck.Batch, made recheck.Description, run func(batch recheck.Batch, alone bool) ([]harness.Result, error)) (all []harness.Result, err error) {
 	left := batch.Shards
 	for range maxCulprits {

@@ -104,7 +104,7 @@ func New(cfg Config) (*Executor, error) {
 }
 
 // ready gives the pool of a daemon that was proven. Making sure of one takes some
-// seconds, and longer when the daemon has to take in an image first: it goes on
+// seconds, and longer when the daemon has to take in an image first: it continues
 // in the background when the caller has no time to wait for it.
 func (x *Executor) ready(ctx context.Context) (*pool, error) {
 	x.mu.Lock()

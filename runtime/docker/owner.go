@@ -35,7 +35,7 @@ func machine() string {
 	return string(bytes.TrimSpace(boot)) + "/" + space
 }
 
-// gone tells whether the process that made a container is no more. Of another machine nobody here knows.
+// gone tells whether the process that made a container has ended. For another machine that is unknown here.
 func gone(labels map[string]string) bool {
 	if labels[labelMachine] != machine() {
 		return false

@@ -84,7 +84,7 @@ func defaultShape() shape {
 	return shapeOf(&bundle.Bundle{Manifest: bundle.Manifest{Entrypoint: "main:handler", Limits: bundle.DefaultLimits()}}, 0)
 }
 
-// user of a container: nobody else on the machine has the number.
+// user of a container: no other user of the machine has the number.
 type user int
 
 func (u user) String() string { return strconv.Itoa(int(u)) + ":" + strconv.Itoa(int(u)) }
@@ -92,7 +92,7 @@ func (u user) String() string { return strconv.Itoa(int(u)) + ":" + strconv.Itoa
 // writer is who writes the bundle.
 func (u user) writer() user { return u + 1 }
 
-// tmpfs are the options of a mount that the user alone can write, and nobody else read.
+// tmpfs are the options of a mount that only the user can read and write.
 func (u user) tmpfs(bytes, inodes int64) string { return u.mount(bytes, inodes, "0700") }
 
 // readable are those of a mount that others can read.

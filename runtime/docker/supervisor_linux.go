@@ -25,7 +25,7 @@ import (
 // container. It is no command for people.
 const supervisorArgument = "__ostraka-recheck"
 
-// writerArgument stands in the place of a level for the process that writes the bundle.
+// writerArgument replaces the level in the arguments of the process that writes the bundle.
 const writerArgument = "write-bundle"
 
 // treeFile describes the interpreter of an image.
@@ -44,7 +44,7 @@ func MaybeSupervise() {
 		return
 	}
 	debug.SetMemoryLimit(supervisorHeap)
-	// Nobody inside sends it a signal that it heeds: the kernel drops those that
+	// No process inside can send it a signal that it heeds: the kernel drops those that
 	// process 1 leaves alone, and Go's own handlers would end it.
 	signal.Ignore(syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM, syscall.SIGPIPE, syscall.SIGABRT)
 	in, out := bufio.NewReader(os.Stdin), bufio.NewWriter(os.Stdout)
@@ -57,7 +57,7 @@ func MaybeSupervise() {
 		err = supervise(bundle.Isolation(os.Args[2]), in, out)
 	}
 	if err != nil {
-		_ = writeJSON(out, kindFailed, failure{Message: err.Error()}) // nobody may be left to hear it
+		_ = writeJSON(out, kindFailed, failure{Message: err.Error()}) // there may be no reader left
 		_ = out.Flush()
 		os.Exit(1) //nolint:forbidigo // the process is the supervisor: its main must go no further
 	}
@@ -77,7 +77,7 @@ func supervise(level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background() // whoever wants it to end ends the container
+	ctx := context.Background() // to end it, the server ends the container
 	sandbox, err := runner.Load(ctx)
 	if err != nil {
 		return err

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// MaxBytes is the longest agreement, in bytes: nobody reads a longer one, and every agent shows it.
+	// MaxBytes is the longest agreement, in bytes: people read no longer one, and every agent shows it.
 	MaxBytes = 64 << 10
 	// MaxVersion is the longest name of a version, in characters.
 	MaxVersion = 40

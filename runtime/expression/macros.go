@@ -10,7 +10,7 @@ import (
 
 // comprehensions are CEL's standard macros, with one change: what they iterate over is dyn, unless it is a plain name or a field of one.
 // The type of a comprehension's variable would otherwise be inferred, and a chain such as [1].map(a, {a: [a]}).map(a, {a: [a]})… doubles
-// the type with each step: 1,500 characters keep the type checker busy for ever, and nothing can interrupt it. The type of a name is
+// the type with each step: 1,500 characters keep the type checker busy forever, and nothing can interrupt it. The type of a name is
 // declared, and no larger than its declaration. Values are still checked when they are used.
 func comprehensions() cel.EnvOption {
 	return cel.Macros(

@@ -128,7 +128,7 @@ type Shard struct {
 	Home   string // absolute; an empty directory, its working directory, HOME and TMPDIR
 	Output string // absolute; an empty directory, its $OSTRAKA_OUTPUT
 	// Workspace is the folder that holds Home and Output, as this process can open
-	// it, where nobody else keeps it within limits; empty: the kernel does.
+	// it, if nothing else keeps it within limits; empty: the kernel does.
 	Workspace string
 	// Mounts are the file systems made for the shard, where there are several:
 	// they share limits.disk_bytes and limits.inodes.

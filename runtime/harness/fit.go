@@ -63,7 +63,7 @@ func fitDiagnostics(r *Result) error {
 			longest = &r.Exception.Traceback
 		}
 		if *longest == "" {
-			return nil // nothing is left to leave out; whoever keeps it will say what it does not like
+			return nil // nothing is left to leave out; the receiver will say what is wrong
 		}
 		*longest = lastHalf(*longest)
 	}

@@ -204,7 +204,7 @@ func (f *flight) wait(ctx context.Context, orders <-chan string) outcome {
 // inspect asks the watchdogs.
 func (f *flight) inspect() stop {
 	// A child that the kernel killed for want of memory may be all that there
-	// is to see: its parent may wait for it for ever.
+	// is to see: its parent may wait for it forever.
 	if now, err := account(f.cfg); err == nil && now.OOMKills > f.before.OOMKills {
 		return stopMemory
 	}

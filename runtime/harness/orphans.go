@@ -30,7 +30,7 @@ func killMarked(mark string) error {
 			return err
 		}
 		// The process table is not read at one moment: one that was forked while it was read may be missing. It cannot be missing twice,
-		// as whoever forked it is dead by then.
+		// since its parent is dead by then.
 		if len(pids) == 0 {
 			if clean++; clean == 2 {
 				return nil

@@ -20,7 +20,7 @@ const (
 	mostRead  = 64 << 10
 )
 
-// output is a pipe that is read into a tail. Nobody reads it before start: what
+// output is a pipe that is read into a tail. It is not read before start: what
 // a short shard writes fits into the pipe, and is read when the shard is gone.
 type output struct {
 	fd    int      // the reading end, until there is a file

@@ -37,7 +37,7 @@ func (s *Session) OutputBytes() int64 {
 }
 
 // Kill ends the shard that runs now with StatusKilled and this reason, or the
-// import when it is that. The session goes on with the next shard. When nothing
+// import when it is that. The session continues with the next shard. When nothing
 // runs, nothing happens.
 func (s *Session) Kill(reason string) {
 	select {

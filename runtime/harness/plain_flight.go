@@ -235,7 +235,7 @@ func (f *plainFlight) left(o *outcome) {
 		o.exitCode, o.signal = -1, status.Signal()
 	}
 	if o.stop == stopNone && used.peak > o.limits.MemoryBytes && !f.group.countsMemory() {
-		o.stop = stopMemory // nobody has held it to its limit: it shows only now
+		o.stop = stopMemory // its limit was not enforced meanwhile: it shows only now
 	}
 }
 

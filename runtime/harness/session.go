@@ -96,7 +96,7 @@ func (s *Session) ensure(ctx context.Context) error {
 	return nil
 }
 
-// Ready makes sure of an interpreter, as Run does. Whoever prepares something
+// Ready makes sure of an interpreter, as Run does. A caller that prepares something
 // inside a sandbox for the next shard calls it first: it starts another one
 // where the last has died.
 func (s *Session) Ready(ctx context.Context) error {

@@ -42,7 +42,7 @@ func volumesEnvironment(cfg *Config) []string {
 	return []string{volume.Variable + "=" + cfg.VolumesDir}
 }
 
-// CheckVolumes refuses folders that are not those which a function wants: whoever opens a sandbox decides which they are.
+// CheckVolumes refuses folders that are not the ones a function wants: the opener of a sandbox chooses them.
 func (s *Settings) CheckVolumes(wanted []bundle.Volume) error {
 	if len(wanted) != len(s.Volumes) {
 		return fmt.Errorf("the function wants %d volumes, %d folders are open", len(wanted), len(s.Volumes))

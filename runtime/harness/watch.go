@@ -14,7 +14,7 @@ import (
 // mostPids is the highest number that Linux gives to processes (PID_MAX_LIMIT).
 const mostPids = 1 << 22
 
-// pidMax is after which number this kernel begins anew. A sandbox cannot ask.
+// pidMax is the number after which this kernel's process numbers wrap. A sandbox cannot ask.
 func pidMax() int {
 	text, err := os.ReadFile("/proc/sys/kernel/pid_max")
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 type walker struct {
 	space
 	limits bundle.Limits
-	unlock bool // give the owner every folder back: nobody else is in there
+	unlock bool // give the owner every folder back: no other process is in there
 	seen   map[inode]bool
 }
 

@@ -81,7 +81,7 @@ func startZygote(cfg *Config) (*zygote, error) {
 }
 
 // configure tells the interpreter what to run, and gives it the kernel's list of its children: it may have no /proc, and must see after
-// each shard whether anything is left. Nobody reads what it prints before: a pipe holds more than it has to say.
+// each shard whether anything is left. Its earlier output is not read: a pipe holds more than it prints.
 func (z *zygote) configure(cfg *Config) error {
 	z.stdout.limit, z.stderr.limit = cfg.Manifest.Limits.StdoutBytes, cfg.Manifest.Limits.StderrBytes
 	z.stdout.start()

@@ -37,7 +37,7 @@ func Make(dir string) (*Dir, error) {
 	return &Dir{dir: dir}, nil
 }
 
-// At is a folder that is there and is ours: a container's own, which nobody could put anything else in the place of.
+// At is a folder that is there and is ours: a container's own, which nobody could replace.
 func At(dir string) *Dir { return &Dir{dir: dir} }
 
 // Path is the folder as this process can open it.

@@ -192,7 +192,7 @@ type bait struct {
 
 const (
 	baitName = "ostraka-bait-"
-	// baitTTL is how old bait is that nobody uses any more: a canary is out for seconds.
+	// baitTTL is the age of bait that is no longer in use: a canary is out for seconds.
 	baitTTL = time.Hour
 )
 
@@ -227,7 +227,7 @@ func layBait(ctx context.Context) (*bait, error) {
 }
 
 func (b *bait) lay(ctx context.Context) error {
-	// Readable by all: that nobody reads it must be owed to the walls.
+	// Readable by all: only the walls may be the reason that nobody reads it.
 	if err := os.Chmod(b.dir, 0o755); err != nil { //nolint:gosec // that is the point
 		return err
 	}

@@ -51,7 +51,7 @@ func (s *Sandbox) furnishLandlock() error {
 	return s.freshFolders()
 }
 
-// freshFolders makes the workspace anew.
+// freshFolders makes a new workspace.
 func (s *Sandbox) freshFolders() error {
 	work := filepath.Join(s.dir, "work")
 	if err := removeAll(work); err != nil {

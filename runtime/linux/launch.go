@@ -36,8 +36,8 @@ const (
 // started as one; otherwise it does nothing. It must be called first thing in
 // main, before flags are parsed, files are opened or the environment is read.
 //
-// Whoever calls it by hand gains nothing: all that it does is to give up
-// rights, with those of who called it.
+// Calling it by hand gains nothing: all that it does is to give up rights, with
+// those of its caller.
 func MaybeLaunch() {
 	hooked.Store(true)
 	if len(os.Args) != 2 || os.Args[1] != argument && os.Args[1] != probeArgument {

@@ -24,7 +24,7 @@ const (
 // errNotListed keeps signals from what is none of a sandbox's: without a cgroup, and outside of a container, /proc lists the whole machine.
 var errNotListed = errors.New("nobody knows the processes of this sandbox")
 
-// Rest stops everything in the sandbox until Wake, and says whether it could: nothing of a function is to run while nobody watches it.
+// Rest stops everything in the sandbox until Wake, and says whether it could: nothing of a function may run unwatched.
 // Only a cgroup knows all of a sandbox's processes, and the first process of a container, which can list all others.
 func (s *Sandbox) Rest() bool {
 	if s.session == nil || s.session.PID() == 0 || s.inputs.Empty() != nil || !s.first() && s.group == nil {
@@ -47,7 +47,7 @@ func (s *Sandbox) Wake(job string) error {
 func (s *Sandbox) first() bool { return s.runner.contained() && os.Getpid() == 1 }
 
 // stop stops all processes, and returns when each of their threads has. It is not enough to have told them: a process that is about to
-// start another one stops after it has, and the kernel may tell the new one to stop after it was told to go on.
+// start another one stops after it has, and the kernel may tell the new one to stop after it was told to continue.
 func (s *Sandbox) stop() error {
 	for end := time.Now().Add(restPatience); time.Now().Before(end); time.Sleep(restLook) {
 		if err := s.signal(syscall.SIGSTOP); err != nil {

@@ -30,7 +30,7 @@ type Sandbox struct {
 	dir      string // the lease's folder on the host; removed by Close
 	slot     *slot  // nil where the agent is no root
 	inputs   *inputdir.Dir
-	volumes  []*volume.Folder // which whoever opened the sandbox closes
+	volumes  []*volume.Folder // which the opener of the sandbox closes
 	group    *group           // nil without a cgroup
 	loaded   *harness.Loaded  // in a container: the interpreter that waits for its function; nil when there is none
 	session  *harness.Session

@@ -134,14 +134,14 @@ func (l *looker) exactly(sum tree, plan *threshold.Plan) int64 {
 	for _, pid := range sum.pids {
 		kilobytes, ok := l.read.named(filepath.Join(l.proc, strconv.Itoa(pid), "smaps_rollup"), "Pss:")
 		if !ok {
-			return sum.memory // it is not for us to see: the bound would end whoever forks much and holds little
+			return sum.memory // it cannot be seen: the bound would end a function that forks much and holds little
 		}
 		total += kilobytes << 10
 	}
 	return total
 }
 
-// percent is the processor time since the last look, of one processor. A counter that falls, as of a new interpreter, begins anew.
+// percent is the processor time since the last look, of one processor. A counter that falls, as that of a new interpreter does, starts from zero.
 func (g *gauge) percent(now time.Time, micros int64) float64 {
 	before, at := g.cpuMicros, g.cpuAt
 	g.cpuMicros, g.cpuAt = micros, now
@@ -168,7 +168,7 @@ func (l *looker) workspace(g *gauge) (int64, bool) {
 	return g.workspace, g.partial
 }
 
-// network asks again only where the answer may change: a process cannot leave its namespace, and nobody adds interfaces to it.
+// network asks again only where the answer may change: a process cannot leave its namespace, and no interfaces are added to it.
 func (l *looker) network(g *gauge) (int64, threshold.NetworkKind) {
 	if g.target.PID == 0 {
 		return 0, threshold.NetworkUnknown

@@ -220,7 +220,7 @@ func (m *Monitor) judge(w *watched, s threshold.Sample) {
 		event := Event{Sandbox: w.ID, About: w.About, Alert: a}
 		if a.Level == threshold.Critical && w.Kill != nil && !killed {
 			w.Kill(a.Text)
-			w.decider.Reset() // what runs next is judged anew
+			w.decider.Reset() // what runs next is judged again
 			killed, event.Killed = true, true
 		}
 		m.log.Warn("alert", "sandbox", w.ID, "job", w.About.Job, "function", w.About.Function, "severity", a.Level, "alert", a.Text, "killed", event.Killed)

@@ -51,7 +51,7 @@ func NewWebhook(address, secretFile string) (*Webhook, error) {
 	}
 	w := &Webhook{url: address, shown: u.Scheme + "://" + u.Host, pause: webhookPause, client: &http.Client{
 		Timeout: WebhookTryLimit,
-		// A redirect would carry the alert to somebody whom nobody has named.
+		// A redirect would carry the alert to a host that was not named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	if secretFile == "" {
@@ -90,7 +90,7 @@ func (w *Webhook) Handle(ctx context.Context, e Event) error {
 	if err != nil {
 		return fmt.Errorf("encoding an alert: %w", err)
 	}
-	id := "msg_" + uuid.NewString() // the same for all tries: whoever gets two knows
+	id := "msg_" + uuid.NewString() // the same for all tries: a receiver of two knows
 	pause := w.pause
 	for try := 1; ; try++ {
 		again, err := w.post(ctx, id, body)

@@ -11,7 +11,7 @@ const (
 	// MaxWorkspaceFiles is how many files of a workspace are counted at a time; the rest is reported as "at least". Counting so many
 	// takes some 20 ms.
 	MaxWorkspaceFiles = 10_000
-	// walkEvery is how often a workspace is counted that is no file system of its own. Asking a file system costs next to nothing.
+	// walkEvery is how often a workspace is counted that is no file system of its own. Asking a file system costs almost nothing.
 	walkEvery = 5 * time.Second
 	// walkBudget is how long counting workspaces may take in one tick, all together; those that are left have their turn in the next.
 	walkBudget = 100 * time.Millisecond

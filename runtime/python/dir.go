@@ -24,7 +24,7 @@ func DefaultDir() (string, error) {
 // as a user of its own.
 const modePrivate = 0o711
 
-// makePrivate makes a folder in which nobody else can exchange what we verify,
+// makePrivate makes a folder in which no other user can exchange what we verify,
 // and refuses one that is another user's.
 func makePrivate(dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
@@ -46,5 +46,5 @@ func makePrivate(dir string) error {
 	if info.Mode().Perm() == modePrivate {
 		return nil
 	}
-	return explain(os.Chmod(dir, modePrivate)) // whatever the umask is, and whoever opened it
+	return explain(os.Chmod(dir, modePrivate)) // whatever the umask is, and even if it was opened to others
 }

@@ -72,7 +72,7 @@ func (t Tree) ask(ctx context.Context) (f Facts, err error) {
 	return f, nil
 }
 
-// alone is a command of the interpreter's that sees nothing of whoever runs it. A tree with variables of its own cannot have -I, which
+// alone is a command of the interpreter's that sees nothing of its user's settings. A tree with variables of its own cannot have -I, which
 // ignores them all.
 func (t Tree) alone(ctx context.Context, arguments ...string) *exec.Cmd {
 	program, before := t.Program()

@@ -112,7 +112,7 @@ func (e Entry) check(data []byte) error {
 	return nil
 }
 
-// place writes a file under another name and moves it into its place, so that whoever uses the tree meanwhile sees the old one or
+// place writes a file under another name and moves it into its place, so that a user of the tree sees either the old one or
 // the new one.
 func place(root *os.Root, e Entry, data []byte) error {
 	dir, base := path.Split(e.Path)

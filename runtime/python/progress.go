@@ -2,7 +2,7 @@ package python
 
 import "strings"
 
-// progress tells how far an install is. It is nobody's when no tree is unpacked.
+// progress tells how far an install is. It is unused when no tree is unpacked.
 type progress struct {
 	done, total int64
 	report      func(done, total int64)

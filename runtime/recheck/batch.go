@@ -35,9 +35,9 @@ type Batch struct {
 	Open inputdir.Open
 	// Runtime opens the objects of the runtime that the function names; it may be nil where it names none.
 	Runtime tree.Fetch
-	// Tree is that runtime, unpacked; nil: the function runs in what executors have. Whoever hands a batch to an executor fills it in.
+	// Tree is that runtime, unpacked; nil: the function runs in what executors have. The caller of an executor fills it in.
 	Tree *python.Tree
-	// Ended is called when a shard has ended; it may be nil. Whoever wants a batch to end between two shards ends its context in it.
+	// Ended is called when a shard has ended; it may be nil. To end a batch between two shards, end its context in it.
 	Ended func()
 }
 

@@ -7,7 +7,7 @@ type Class string
 
 // The classes.
 const (
-	Unavailable Class = "unavailable" // nobody answers, or refuses us
+	Unavailable Class = "unavailable" // there is no answer, or a refusal
 	Slow        Class = "slow"        // no answer in time
 	Full        Class = "full"        // no room: disk, memory, processes
 	Image       Class = "image"       // the image is missing, or is not the one that was named

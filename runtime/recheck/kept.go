@@ -67,7 +67,7 @@ func (k *Kept[S]) Begin(of Served) (sandbox S, made time.Time, found bool) {
 	return sandbox, made, found
 }
 
-// BeginNew counts a batch that wants a sandbox which has served nobody.
+// BeginNew counts a batch that wants an unused sandbox.
 func (k *Kept[S]) BeginNew() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -92,7 +92,7 @@ func platform() string {
 // Describe implements Executor.
 func (l *Local) Describe() Description { return l.made }
 
-// Health implements Executor: it was proven when it was made, and depends on nobody.
+// Health implements Executor: it was proven when it was made, and depends on no other program.
 func (l *Local) Health(context.Context) error { return nil }
 
 // Recheck implements Executor.

@@ -43,7 +43,7 @@ func (m *Modules) Describe() Description {
 	return Description{Level: m.runner.Level(), Interpreter: m.runner.Interpreter(), Libc: "none", Platform: wasmbox.Platform()}
 }
 
-// Health implements Executor: it depends on nobody.
+// Health implements Executor: it depends on no other program.
 func (m *Modules) Health(context.Context) error { return nil }
 
 // Recheck implements Executor.

@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// Turns hands a server's slots for batches out, so that nobody keeps others waiting: a free slot goes to the project that holds fewest of
+// Turns gives out a server's slots for batches, so that no project keeps others waiting: a free slot goes to the project that holds fewest of
 // them, and round robin between those that hold as many. There is one slot more than a project may hold: one that has taken all it may,
 // for shards that do nothing for minutes, leaves this one to another.
-// Functions whose shards may take long have a lane of slots of their own: nobody waits for one of them who is through in a moment.
+// Functions whose shards may take long have a lane of slots of their own, so that short batches do not wait for them.
 type Turns struct {
 	mu    sync.Mutex
 	lanes [2]lane

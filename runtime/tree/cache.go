@@ -125,7 +125,7 @@ func (c *Cache) hold(m *Manifest, digest string) *held {
 	return &held{tree: m.Tree(filepath.Join(c.dir, digest, treeName), digest), bytes: m.diskBytes()}
 }
 
-// compare reads a tree that an earlier process has unpacked: whoever ran as its user meanwhile may have changed it.
+// compare reads a tree that an earlier process has unpacked: a program of the same user may have changed it meanwhile.
 func (c *Cache) compare(ctx context.Context, digest string) (m Manifest, err error) {
 	data, err := os.ReadFile(filepath.Join(c.dir, digest, manifestName))
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *Cache) compare(ctx context.Context, digest string) (m Manifest, err err
 	return m, Compare(ctx, &m, filepath.Join(c.dir, digest, treeName))
 }
 
-// unpack makes a whole tree beside its place and moves it there, so that what lies in its place was whole once.
+// unpack makes a whole tree beside its place and moves it there, so that a tree in its place was whole once.
 func (c *Cache) unpack(ctx context.Context, digest string, fetch Fetch, f *flight) (m Manifest, err error) {
 	data, err := fetchManifest(ctx, digest, fetch)
 	if err != nil {

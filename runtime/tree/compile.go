@@ -8,7 +8,7 @@ import (
 )
 
 // Compile has the tree's own interpreter compile the sources of a folder that Collect has made, and say which version it is. It runs
-// outside of any sandbox: it is for whoever owns the interpreter. The same sources and interpreter make the same bytes.
+// outside of any sandbox: it is for the owner of the interpreter. The same sources and interpreter make the same bytes.
 func Compile(ctx context.Context, c *Collected, dir string) error {
 	if err := compile(ctx, c, dir); err != nil {
 		return fmt.Errorf("compiling a runtime's library: %w", err)

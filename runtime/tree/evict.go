@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// makeRoom removes runtimes that nobody uses, those that were not used for longest first, until what a flight unpacks fits.
+// makeRoom removes unused runtimes, the least recently used first, until the tree that a flight unpacks fits.
 func (c *Cache) makeRoom(f *flight, size int64) error {
 	sizes, err := c.measure()
 	if err != nil {

@@ -8,7 +8,7 @@ type flight struct {
 	bytes  int64         // what it unpacks will have; none before it is known. Guarded by Cache.mu.
 }
 
-// take gives a tree with one more user. Whoever comes first provides it and the others wait, each for as long as its own context lasts. They do not
+// take gives a tree with one more user. The first provides it and the others wait, each for as long as its own context lasts. They do not
 // share an error, as those of package singleflight would: the first may have failed with its own context or lease, so the next one tries.
 func (c *Cache) take(ctx context.Context, digest string, fetch Fetch) (*held, error) {
 	for {

@@ -21,7 +21,7 @@ const Platform = "linux/amd64"
 type Manifest struct {
 	Format   int    `json:"format"`
 	Platform string `json:"platform"` // GOOS/GOARCH
-	Python   string `json:"python"`   // the version, such as 3.11.2: what is said of the interpreter, which nobody has asked
+	Python   string `json:"python"`   // the version, such as 3.11.2: a claim about the interpreter, which was not asked
 	// Interpreter is the program, Loader the dynamic loader that starts it, Libraries are the folders in which that looks, Packages those
 	// in which Python looks beside its own library.
 	Interpreter string   `json:"interpreter"`

@@ -16,7 +16,7 @@ import (
 // Open opens a piece. What it reads is believed no more than the network is.
 type Open func(ctx context.Context, p Piece) (io.ReadCloser, error)
 
-// Unpack writes a checked manifest's files into dst, an existing empty folder that nobody else can write to. Each piece is checked before
+// Unpack writes a checked manifest's files into dst, an existing empty folder that no other user can write to. Each piece is checked before
 // anything of it is written.
 func Unpack(ctx context.Context, m *Manifest, dst string, open Open) error {
 	root, err := os.OpenRoot(dst)

@@ -25,7 +25,7 @@ var keyFolders = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".config/gcloud", ".password-store", ".local/share/keyrings", ".netrc", ".git-credentials",
 }
 
-// NewBlocklist knows this machine's places. own are the folders of the program itself: what it keeps there is nobody else's affair.
+// NewBlocklist knows this machine's places. own are the folders of the program itself: what it keeps there is private.
 func NewBlocklist(own ...string) Blocklist {
 	paths := slices.Clone(systemPaths)
 	for _, home := range homes() {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// changed is when the kernel saw a file change last: unlike its time of modification nobody sets it back.
+// changed is when the kernel saw a file change last: unlike its time of modification it cannot be set back.
 func changed(info fs.FileInfo) time.Time {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		return time.Unix(s.Ctim.Unix()).UTC()

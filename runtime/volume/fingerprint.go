@@ -36,7 +36,7 @@ type KnownFile struct {
 	Inode    uint64    `json:"inode"`
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified"`
-	Changed  time.Time `json:"changed"` // which, unlike the other, nobody sets back
+	Changed  time.Time `json:"changed"` // which, unlike the other, cannot be set back
 	SHA256   string    `json:"sha256"`
 }
 
@@ -46,7 +46,7 @@ type KnownFile struct {
 //	l <where a link leads> NUL <path>
 //	f <size> <SHA-256> <path>
 //
-// each of which ends with a NUL. Two folders with the same names, sizes and bytes have the same one, whoever owns them. known are the digests that an
+// each of which ends with a NUL. Two folders with the same names, sizes and bytes have the same one, whatever their owners. known are the digests that an
 // earlier call has returned: of files with the same inode, size and times they are believed.
 func (f *Folder) Fingerprint(ctx context.Context, known Known) (fingerprint string, now Known, err error) {
 	root, err := f.root()

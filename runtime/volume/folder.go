@@ -70,7 +70,7 @@ func CloseAll(folders []*Folder) (err error) {
 	return err
 }
 
-// Resolve is the path of a folder without links, for whoever writes it down.
+// Resolve is the path of a folder without links, for callers that store it.
 func Resolve(path string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {

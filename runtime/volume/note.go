@@ -68,7 +68,7 @@ func readNote(path string) (n note) {
 	return n
 }
 
-// replaceFile puts a file in the place of one that somebody may read at the moment. What a loss of power leaves of it is found to be damaged.
+// replaceFile replaces a file that may be read at the moment. A rest that a loss of power leaves is found to be damaged.
 func replaceFile(path string, content []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

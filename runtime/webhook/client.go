@@ -83,7 +83,7 @@ func (c *Client) Post(ctx context.Context, url, id string, body []byte, secrets 
 	return Answer{Status: res.StatusCode, RetryAfter: c.retryAfter(res.Header.Get("Retry-After"))}, nil
 }
 
-// transport is made anew for each message, so that each connection is checked and none stays.
+// transport is a new one for each message, so that each connection is checked and none stays.
 func (c *Client) transport(plain bool) *http.Transport {
 	dialer := &net.Dialer{Timeout: c.limit, Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -113,7 +113,7 @@ func (c *Client) dial(dialer *net.Dialer) func(ctx context.Context, network, add
 	}
 }
 
-// told is an error without what is nobody's business: which name servers there are, which of the server's addresses it called from, or what
+// told is an error without details that must not leave the server: which name servers there are, which of the server's addresses it called from, or what
 // a name means in the network that it stands in.
 func (c *Client) told(err error, host string) error {
 	var refused *RefusedError

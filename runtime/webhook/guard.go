@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// Guard says which addresses may be called. Names are checked when they are resolved, each time anew: what a name means may change
+// Guard says which addresses may be called. Names are checked each time they are resolved: what a name means may change
 // between two looks.
 type Guard struct {
 	// Allow are networks that the server's operator lets projects call, whatever else is refused.

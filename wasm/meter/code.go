@@ -83,7 +83,7 @@ type body struct {
 	calls bool
 	loops bool
 	// result is the type of the block around a body that keeps the rest in a
-	// local: whoever leaves the function by a branch gives the rest back too.
+	// local: leaving the function by a branch gives the rest back too.
 	result  byte
 	bulk    bool // an instruction that needs locals of ours
 	floats  bool // an instruction that may make a NaN
@@ -396,7 +396,7 @@ func (f *body) paySize(shift int64, code []byte) {
 	})
 }
 
-// grow charges for memory that was granted: a refusal costs next to nothing.
+// grow charges for memory that was granted: a refusal costs almost nothing.
 func (f *body) grow(code []byte) {
 	f.bulk = true
 	f.price += GrowUnits

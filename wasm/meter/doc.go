@@ -1,5 +1,5 @@
 // Package meter rewrites a WebAssembly module so that it counts its own
-// instructions and asks the host, now and then, whether it may go on.
+// instructions and asks the host, now and then, whether it may continue.
 //
 // The count depends on the module and its input alone: it is the same number in
 // every run and on every machine, which makes running out of fuel a verdict and

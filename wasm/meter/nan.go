@@ -56,7 +56,7 @@ const (
 	localVector = 5
 )
 
-// canonical puts the canonical NaN in the place of another that op has made.
+// canonical replaces another NaN that op has made by the canonical one.
 func (f *body) canonical(op byte) {
 	is32, is64 := makes(op)
 	if !is32 && !is64 || f.r.Left() > 0 && looksAway(f.r.Buf[f.r.Pos]) {

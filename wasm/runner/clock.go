@@ -3,7 +3,7 @@ package runner
 import "time"
 
 // clockStep is how far the clock moves whenever the guest looks at it, so that
-// a guest which waits by looking does not wait for ever.
+// a guest which waits by looking does not wait forever.
 const clockStep = time.Millisecond
 
 // clock is the guest's time: it starts where the header says, moves when the

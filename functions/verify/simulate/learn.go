@@ -69,7 +69,7 @@ func (w *world) excuse() {
 }
 
 // weighClaims counts what an accepted answer says about attempts that ended
-// without one. Who makes too many of them is lent nothing more of the job.
+// without one. Who makes too many of them gets no more leases of the job.
 func (w *world) weighClaims(n int32, v verify.Verdict) {
 	if v.Decision != verify.Accept || v.Divergence != "" {
 		return

@@ -7,7 +7,7 @@ type BisectPhase string
 const (
 	BisectHalf    BisectPhase = "half"    // whether the sides agree over the first half of what is left
 	BisectExact   BisectPhase = "exact"   // whether they agree over the one shard that is left: it was never compared by itself
-	BisectConfirm BisectPhase = "confirm" // what the shard gives when it is executed once more
+	BisectConfirm BisectPhase = "confirm" // what the shard gives when it is executed again
 	BisectClean   BisectPhase = "clean"   // no further job: the other side agrees with the suspect over all that was compared
 )
 

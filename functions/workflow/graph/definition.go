@@ -26,7 +26,7 @@ type StepType string
 const (
 	StepMap    StepType = "map"    // a job
 	StepCheck  StepType = "check"  // a condition over what the steps before it came to
-	StepFold   StepType = "fold"   // the results of a job, folded once more
+	StepFold   StepType = "fold"   // the results of a job, folded again
 	StepProve  StepType = "prove"  // a job whose results prove themselves
 	StepReport StepType = "report" // a document out of what the steps before it came to
 )
@@ -193,7 +193,7 @@ func checkText(field, text string) error {
 	return nil
 }
 
-// read decodes the file. Keys that nobody knows are mistakes.
+// read decodes the file. Unknown keys are mistakes.
 func read(text []byte) (f file, err error) {
 	var sections map[string]any
 	if err := toml.Unmarshal(text, &sections); err != nil {

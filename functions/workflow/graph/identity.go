@@ -77,7 +77,7 @@ func (t stepTable) identity(s Step) (*Identity, error) {
 	return i, i.Policy.checkWitnesses(s)
 }
 
-// checkWitnesses refuses a policy by which one voice is enough to say that others were wrong: it could be that of whoever was.
+// checkWitnesses refuses a policy by which one voice is enough to say that others were wrong: it could be the voice of the one who was.
 func (p Policy) checkWitnesses(s Step) error {
 	const hint = "leave it out, or give a quorum of two or more: policy = { quorum = 3 }"
 	switch {

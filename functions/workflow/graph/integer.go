@@ -54,7 +54,7 @@ func (p *integers) no() error {
 	return wrong(p.field, integerHint, "%s is no integer", brief(p.text))
 }
 
-// fits refuses what is too large to go on with.
+// fits refuses what is too large to continue with.
 func (p *integers) fits(x *big.Int) (*big.Int, error) {
 	if x.BitLen() > MaxBits {
 		return nil, p.tooLarge()

@@ -8,7 +8,7 @@ type RunState string
 // The states of a run.
 const (
 	RunRunning   RunState = "running"
-	RunPaused    RunState = "paused" // no step begins; jobs go on
+	RunPaused    RunState = "paused" // no step begins; jobs continue
 	RunFinished  RunState = "finished"
 	RunFailed    RunState = "failed"
 	RunCancelled RunState = "cancelled"

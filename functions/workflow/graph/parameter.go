@@ -28,7 +28,7 @@ type Parameter struct {
 	Name    string
 	Type    Type
 	Help    string
-	Default *Value // nil: whoever starts a run must say
+	Default *Value // nil: the start of a run must give it
 	Minimum *Value
 	Maximum *Value
 	Enum    []Value

@@ -31,7 +31,7 @@ func AddMark(marks []Mark, m Mark) []Mark {
 	return kept
 }
 
-// Pace is how fast a rolling step goes, and when it will be through: between Earliest and Latest if it goes on as it did, but for the fastest
+// Pace is how fast a rolling step goes, and when it will be through: between Earliest and Latest if it continues as it did, but for the fastest
 // and the slowest tenth of the time.
 type Pace struct {
 	PerSecond float64

@@ -16,7 +16,7 @@ import (
 // placeholder is a parameter within a text: {from}. Doubled braces stand for themselves.
 var placeholder = regexp.MustCompile(`\{\{|\}\}|\{([^{}]*)\}|[{}]`)
 
-// filler puts the values of parameters in the place of their names.
+// filler replaces the names of parameters by their values.
 type filler struct {
 	field  string
 	values Values

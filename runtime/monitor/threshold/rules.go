@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// DefaultSamples is for how many samples in a row a value must be over a threshold when nobody says otherwise: a peak of a second
+	// DefaultSamples is for how many samples in a row a value must be over a threshold by default: a peak of a second
 	// is no reason to kill.
 	DefaultSamples = 3
 	// MaxSamples is the most that may be asked for: a minute of samples.
