@@ -20,21 +20,21 @@ type decision struct {
 func agentDecisions() []decision {
 	return []decision{
 		{
-			"drain", "draining", "Let an agent finish what it has, and lend it nothing more; takes an operator's key", "",
+			"drain", "draining", "Let an agent finish its leases, and give it no more; takes an operator's key", "",
 			func(c *connection, ctx context.Context, id uuid.UUID, why client.AgentDecision) (*http.Response, error) {
 				return c.DrainAgent(ctx, id, nil, why)
 			},
 		},
 		{
-			"quarantine", "quarantined", "End an agent's leases and lend it nothing until it is resumed; takes an operator's key",
-			`End an agent's leases and lend it nothing until it is resumed. What it has posted before is weighed like
+			"quarantine", "quarantined", "End an agent's leases and give it none until it is resumed; takes an operator's key",
+			`End an agent's leases and give it none until it is resumed. What it has posted before is weighed like
 everybody's; what it posts from now on is refused.`,
 			func(c *connection, ctx context.Context, id uuid.UUID, why client.AgentDecision) (*http.Response, error) {
 				return c.QuarantineAgent(ctx, id, nil, why)
 			},
 		},
 		{
-			"revoke", "revoked", "Revoke an agent everywhere and for ever; takes an operator's key",
+			"revoke", "revoked", "Revoke an agent everywhere and permanently; takes an operator's key",
 			`Revoke an agent everywhere: its keys are refused at once, in polls that are open too, and its leases end.
 This is final. The machine may enrol again with a new key, as another agent.`,
 			func(c *connection, ctx context.Context, id uuid.UUID, why client.AgentDecision) (*http.Response, error) {

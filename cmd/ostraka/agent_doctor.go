@@ -20,9 +20,9 @@ func newAgentDoctor(t *terminal) *cobra.Command {
 	o := &agentDoctorOptions{terminal: t}
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Show how well this machine can isolate functions, and mend what is missing",
-		Long: `Try every layer of the sandbox on this machine, let a canary loose in each level of isolation, and print
-what holds, what is missing, and the command that mends it. Run it as the user who is to run the agent.
+		Short: "Show how well this machine can isolate functions, and how to get what is missing",
+		Long: `Try every layer of the sandbox on this machine, run a canary at each level of isolation, and print
+what holds, what is missing, and the command that fixes it. Run it as the user who will run the agent.
 It changes nothing, and leaves with 1 where no level but "process" holds.`,
 		Args: arguments(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },

@@ -33,7 +33,7 @@ func newAgentKill(t *terminal, server *serverFlags) *cobra.Command {
 	o, f := &killOptions{terminal: t}, &agentKillFlags{server: server}
 	cmd := &cobra.Command{
 		Use: "kill AGENT", Short: "End everything on an agent, until it is revived; takes an operator's key", Args: arguments(1),
-		Long: `End all sandboxes of an agent at once. It returns its leases and is lent nothing more until
+		Long: `End all sandboxes of an agent at once. It returns its leases and gets no more until
 ostraka agent revive. It stays enrolled and keeps its state: this is a killswitch for one agent, and
 ostraka killswitch status shows it. With --force the server does not wait for the agent to return its
 leases: it takes them back, and results that come later are refused.`,

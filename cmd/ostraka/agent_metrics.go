@@ -15,7 +15,7 @@ func newAgentMetrics(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var since, step time.Duration
 	cmd := &cobra.Command{
-		Use: "metrics AGENT", Short: "Show how an agent's machine was; takes an operator's key",
+		Use: "metrics AGENT", Short: "Show the history of an agent's machine; takes an operator's key",
 		Long: `Show how an agent's machine was: processors, load, memory, disk, network, sandboxes and battery. Samples of
 each minute are kept for 24 hours, averages and maxima of each hour for 30 days.`,
 		Example: "  ostraka agent metrics 0190a5d4-5b7a-7c3e-8f21-6d1e0c9b8a77 --since 168h --step 6h",

@@ -43,7 +43,7 @@ func newAgentOpen(t *terminal) *cobra.Command {
 		Long: `Show the page about the agent on this machine in a browser: what runs now and for whom, what was done and
 refused, and why it is idle. It pauses and resumes the agent and changes its preferences.
 
-The command serves the page on 127.0.0.1 until Ctrl-C, or until nobody has looked at it for an hour, to the
+The command serves the page on 127.0.0.1 until Ctrl-C, or after an hour without a reader, to the
 one tab of a browser that opens the link. No server is asked, and the agent opens no port.`,
 		Example: "  ostraka agent open\n  sudo ostraka agent open --data /var/lib/ostraka-agent --no-browser",
 		Args:    arguments(0),
@@ -75,7 +75,7 @@ func (o *agentOpenOptions) run(ctx context.Context) error {
 		return errors.Join(err, listener.Close())
 	}
 	o.terminal.put("%s\n", page.Link())
-	o.terminal.say("The link works once. Ctrl-C ends the page; the agent goes on.")
+	o.terminal.say("The link works once. Ctrl-C ends the page; the agent continues.")
 	if !o.noBrowser && o.terminal.asks {
 		forget, err := openOwnerPage(ctx, o.terminal, page.Link())
 		if err != nil {

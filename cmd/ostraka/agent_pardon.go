@@ -11,7 +11,7 @@ func newAgentPardon(t *terminal, server *serverFlags) *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
 		Use: "pardon AGENT --reason WHY", Short: "Take back what the project holds against an agent; takes an owner's key",
-		Long: `Take back what the project holds against an agent that was caught, for a fault of its machine that was mended,
+		Long: `Take back what the project holds against an agent that was caught, for a fault of its machine that was fixed,
 say, or for a function that was not deterministic. It is lent work again, on probation. What was taken back
 from it stays so. The reason goes into the audit log.`,
 		Args: arguments(1), ValidArgsFunction: server.complete(agentIDs), DisableFlagsInUseLine: true,
@@ -31,7 +31,7 @@ from it stays so. The reason goes into the audit log.`,
 			if err != nil {
 				return explain("pardoning the agent", err)
 			}
-			t.say("pardoned the agent %s (%s): it is lent work again, on probation", plain(doc.Value.Name), id)
+			t.say("pardoned the agent %s (%s): it gets leases again, on probation", plain(doc.Value.Name), id)
 			return nil
 		},
 	}

@@ -135,7 +135,7 @@ func (o *agentPrefsOptions) checkFile(path string) error {
 }
 
 func mistake(path string, err error) error {
-	return &exitError{code: exitFailed, err: fmt.Errorf("%s: %w", path, err), hint: "mend it with ostraka agent prefs edit; an agent that runs keeps what was in force before"}
+	return &exitError{code: exitFailed, err: fmt.Errorf("%s: %w", path, err), hint: "correct it with ostraka agent prefs edit; a running agent keeps the earlier preferences"}
 }
 
 func (o *agentPrefsOptions) change(path string, how func([]byte) ([]byte, error)) error {

@@ -26,7 +26,7 @@ func newAgentStatus(t *terminal) *cobra.Command {
 		Use:   "status",
 		Short: "Say what the agent on this machine does, and why it is idle when it is",
 		Long: `Say what the agent on this machine does, and why it is idle when it is. It reads a file in the agent's
-folder and asks nobody, so it works without the server too. What runs now is named with the project that it
+folder and asks no server, so it works without the server too. What runs now is named with the project that it
 runs for; ostraka agent history has what was done for whom, day by day.
 
 The state is one of:

@@ -95,9 +95,9 @@ func newAgentWitnessAccept(t *terminal) *cobra.Command {
 	var data dataFlag
 	var reason, restart string
 	cmd := &cobra.Command{
-		Use: "accept [--reason TEXT] [--restart NAME]", Short: "Have the agent go on from the history that the server has shown it", Args: arguments(0),
-		Long: `Have the agent on this machine go on from the history that the server has shown it, and work for the server again.
-Ask the server's operator first what has happened, and others who keep heads of the log. What proves the other history
+		Use: "accept [--reason TEXT] [--restart NAME]", Short: "Have the agent continue from the history that the server has shown it", Args: arguments(0),
+		Long: `Have the agent on this machine continue from the history that the server has shown it, and work for the server again.
+First ask the server's operator, and others who keep heads of the log, what has happened. The proof of the other history
 stays in the agent's folder, with your reason. An agent accepts nothing by itself, since whoever has taken the server over
 could say the same.
 

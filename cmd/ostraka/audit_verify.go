@@ -335,7 +335,7 @@ func newAuditKey(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "key", Short: "Make a key that signs audit logs, for ostraka server --log-key-file", Args: arguments(0),
 		Long: `Make a key that signs the heads of audit logs, and print it. Put it into a file that only the server can read, and
-give ostraka server --log-key-file. Without one the database keeps a key, and whoever has the database can sign another log.`,
+give ostraka server --log-key-file. Without one the database keeps a key, and access to the database is enough to sign another log.`,
 		Example: "  (umask 077; ostraka audit key > /etc/ostraka/log.key)",
 		RunE: func(*cobra.Command, []string) error {
 			secret := audit.NewKey().Secret()

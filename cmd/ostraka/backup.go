@@ -58,7 +58,7 @@ func (o *backupOptions) run(ctx context.Context, flags *pflag.FlagSet, dir strin
 	}, dir, steps.update)
 	steps.finish()
 	if err = errors.Join(err, objects.Close()); err != nil {
-		return explainBackup("backing up", err, "run the same command again: it goes on with the objects that are not there yet")
+		return explainBackup("backing up", err, "run the same command again: it continues with the missing objects")
 	}
 	return o.print(dir, taken)
 }
@@ -153,7 +153,7 @@ func explainBackup(doing string, err error, next string) error {
 	case errors.As(err, &missing):
 		return &exitError{code: exitFailed, err: err, hint: missing.Advice()}
 	case errors.As(err, &other):
-		return &exitError{code: exitUsage, err: err, hint: "give --blob-dir or --s3-endpoint and --s3-bucket as the servers have them; the same command with these goes on"}
+		return &exitError{code: exitUsage, err: err, hint: "give --blob-dir or --s3-endpoint and --s3-bucket as the servers have them; the same command with these continues"}
 	}
 	return &exitError{code: exitFailed, err: fmt.Errorf("%s: %w", doing, err), hint: hintOf(err)}
 }

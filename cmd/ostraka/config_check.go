@@ -25,7 +25,7 @@ func newConfigCheck(t *terminal) *cobra.Command {
 	o := &configCheckOptions{terminal: t}
 	cmd := &cobra.Command{
 		Use: "check FILE", Short: "Say what is wrong with a file of settings; exit code 2 where something is", Args: arguments(1),
-		Long: `Say what is wrong with a file of settings: keys that there are not, with the line and the nearest name,
+		Long: `Say what is wrong with a file of settings: unknown keys, with the line and the nearest name,
 values that the program would refuse, secrets that others can read. Files that it names are read as the
 program would read them here. Nothing is connected to.
 

@@ -16,7 +16,7 @@ func newConfigShow(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show server|agent [-- FLAGS]", Short: "Show what would be in force, and where each value comes from", ValidArgsFunction: configNames,
 		Long: `Show what would be in force if a server or an agent were started here and now: each setting, its value,
-and whether a flag, the environment, the file of settings or nobody has said so (default). Secrets are
+and whether a flag, the environment, the file of settings or none of them has set it (default). Secrets are
 shown as (secret). What follows -- are flags of the program.`,
 		Example: `  ostraka config show server --config /etc/ostraka/server.toml
   ostraka config show agent --config agent.toml -o json -- --workers 4`,

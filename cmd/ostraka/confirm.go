@@ -16,7 +16,7 @@ func (t *terminal) confirm(ctx context.Context, yes bool, what string) error {
 	if !t.asks {
 		return &exitError{code: exitUsage, err: fmt.Errorf("%s cannot be taken back", what), hint: "say --yes if you mean it"}
 	}
-	fmt.Fprintf(t.talk, "%s cannot be taken back. Type yes to go on: ", capital(what))
+	fmt.Fprintf(t.talk, "%s cannot be taken back. Type yes to continue: ", capital(what))
 	line, err := t.answerTo(ctx)
 	if err != nil {
 		return fmt.Errorf("reading your answer: %w", err)

@@ -161,7 +161,7 @@ func (f *serverFlags) choose(c *connection) (err error) {
 		return &exitError{code: exitUsage, err: errors.New("which project?"), hint: "set OSTRAKA_PROJECT to its ID, or give --project; ostraka login keeps it with the key"}
 	}
 	if c.project, err = uuid.Parse(text); err != nil {
-		return &exitError{code: exitUsage, err: fmt.Errorf("the project %q is not an ID like 0190a5d4-…", text), hint: "mend OSTRAKA_PROJECT or --project; ostraka whoami says which one is used"}
+		return &exitError{code: exitUsage, err: fmt.Errorf("the project %q is not an ID like 0190a5d4-…", text), hint: "correct OSTRAKA_PROJECT or --project; ostraka whoami says which one is used"}
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func newContextUse(t *terminal) *cobra.Command {
 
 func newContextRemove(t *terminal) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: "Forget a context and its key, which goes on being valid", Args: arguments(1), ValidArgsFunction: completeContexts(t), Example: "  ostraka context remove dev",
+		Use: "remove NAME", Short: "Forget a context and its key, which stays valid", Args: arguments(1), ValidArgsFunction: completeContexts(t), Example: "  ostraka context remove dev",
 		RunE: func(_ *cobra.Command, args []string) error { return t.forgetContext(args[0]) },
 	}
 }
@@ -83,7 +83,7 @@ func newContextRemove(t *terminal) *cobra.Command {
 func newLogout(t *terminal) *cobra.Command {
 	return &cobra.Command{
 		Use: "logout", Short: "Forget the current context and its key", Args: arguments(0),
-		Long: "Forget the current context and its key. The key goes on being valid: ostraka key revoke ends it.",
+		Long: "Forget the current context and its key. The key stays valid: ostraka key revoke ends it.",
 		RunE: func(*cobra.Command, []string) error {
 			_, all, err := t.contexts()
 			if err != nil {
@@ -117,7 +117,7 @@ func (t *terminal) forgetContext(name string) error {
 	if err := all.write(file); err != nil {
 		return err
 	}
-	t.say("the context %s is forgotten; its key goes on being valid until it is revoked", name)
+	t.say("the context %s is forgotten; its key stays valid until it is revoked", name)
 	return nil
 }
 

@@ -85,7 +85,7 @@ func (o *doctorOptions) run(ctx context.Context, flags *pflag.FlagSet) error {
 		return err
 	}
 	if slices.ContainsFunc(found, func(d diagnosis) bool { return d.State == healthFail }) {
-		return &exitError{code: exitFailed, err: errors.New("a server does not work like this"), hint: "mend what has failed, and run the command again"}
+		return &exitError{code: exitFailed, err: errors.New("a server does not work like this"), hint: "fix what has failed, and run the command again"}
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (o *filePutOptions) run(ctx context.Context, from, name string) error {
 	u := newUpload(o.terminal, c)
 	u.there = there
 	if err := u.all(ctx, files); err != nil && folder {
-		return fmt.Errorf("%w (the files before it are stored: the same command goes on)", err)
+		return fmt.Errorf("%w (the files before it are stored: the same command continues)", err)
 	} else if err != nil {
 		return err
 	}

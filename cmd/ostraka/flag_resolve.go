@@ -42,7 +42,7 @@ goes into the audit log.`,
 	o.register(f)
 	o.registerDecision(f, "take the output with this digest, or the start of it, as the shard's result")
 	f.BoolVar(&o.reject, "reject", false, "give the shard up, and the job with it")
-	f.BoolVar(&o.rerun, "rerun", false, "lend the shard once more")
+	f.BoolVar(&o.rerun, "rerun", false, "lease the shard again")
 	f.BoolVar(&o.recheck, "recheck", false, "have the server execute the shard itself")
 	f.BoolVar(&o.pardon, "pardon", false, "take back what the project holds against the agent")
 	f.BoolVar(&o.dismiss, "dismiss", false, "close a flag that needs no decision")

@@ -77,7 +77,7 @@ func checkStarts(ctx context.Context, t *terminal, b *bundle.Bundle) error {
 // startHint says what to do about a fault.
 func startHint(m bundle.Manifest, f source.Fault) string {
 	if f.Kind != source.KindHandler {
-		return "mend it; ostraka function run shows what the function gives, and --unchecked pushes it as it is"
+		return "fix it; ostraka function run shows what the function gives, and --unchecked pushes it as it is"
 	}
 	if f.Near == "" {
 		return fmt.Sprintf("define def %s(shard), or name another entrypoint in function.toml", m.Callable())

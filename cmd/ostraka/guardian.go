@@ -52,7 +52,7 @@ func newGuardianStatus(t *terminal, server *serverFlags) *cobra.Command {
 	layer := &layerFlag{server: server}
 	cmd := &cobra.Command{
 		Use: "status", Short: "Say how the guardian stands", Args: arguments(0),
-		Long: `Say by which rules is decided, by layer, which exceptions are in force, how many approvals wait, and what was decided in the
+		Long: `Show which rules decide, by layer, which exceptions are in force, how many approvals wait, and what was decided in the
 last 24 hours.`,
 		Example: "  ostraka guardian status",
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -78,6 +78,6 @@ func incidentFields(i client.IncidentDetail) [][2]string {
 		{"found", shortTime(i.CreatedAt)},
 		{"results", strconv.FormatInt(i.Shards, 10)},
 		{"shards", cut(strings.Join(numbers, ", "))},
-		{"what now", fmt.Sprintf("the bound of the job counts them in; ostraka job rerun %s makes the answer anew, without this agent and its owner's others", i.Job)},
+		{"what now", fmt.Sprintf("the bound of the job counts them in; ostraka job rerun %s makes the answer again, without this agent and its owner's others", i.Job)},
 	}
 }

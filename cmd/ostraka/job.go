@@ -43,7 +43,7 @@ func outcome(j client.Job) error {
 	case client.JobStateHeld:
 		return &exitError{
 			code: exitFailed, err: fmt.Errorf("every shard is settled, but %s", plain(j.AggregationError)),
-			hint: fmt.Sprintf("mend the module, push it, and run ostraka job reaggregate %s: no shard runs again", j.ID),
+			hint: fmt.Sprintf("fix the module, push it, and run ostraka job reaggregate %s: no shard runs again", j.ID),
 		}
 	default:
 		return nil

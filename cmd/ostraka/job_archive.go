@@ -50,7 +50,7 @@ func waitForArchive(ctx context.Context, t *terminal, c *connection, doc answer.
 		}
 		select {
 		case <-ctx.Done():
-			return doc, &exitError{code: exitInterrupted, err: errors.New("interrupted: the server goes on archiving the job"), hint: "the same command goes on waiting for it"}
+			return doc, &exitError{code: exitInterrupted, err: errors.New("interrupted: the server continues to archive the job"), hint: "the same command continues to wait for it"}
 		case <-tick.C:
 		}
 		next, err := answer.Read[client.JobArchive](c.GetArchive(ctx, c.project, doc.Value.Job))
@@ -63,7 +63,7 @@ func waitForArchive(ctx context.Context, t *terminal, c *connection, doc answer.
 		}
 	}
 	if doc.Value.State == client.JobArchiveStateFailed {
-		return doc, &exitError{code: exitRefused, err: fmt.Errorf("the job could not become an archive: %s", doc.Value.Error), hint: "when that is mended: ostraka job archive " + doc.Value.Job.String()}
+		return doc, &exitError{code: exitRefused, err: fmt.Errorf("the job could not become an archive: %s", doc.Value.Error), hint: "when that is fixed: ostraka job archive " + doc.Value.Job.String()}
 	}
 	return doc, nil
 }

@@ -84,8 +84,8 @@ func decisionText(outcome, reason, detail string, seen map[string]string) string
 
 func newJobFollowUp(t *terminal, server *serverFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "follow-up JOB", Short: "Have the rules decide about an ended job once more", Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
-		Long: `Have the rules decide once more about a job that came to an answer: after a rule or a planner was mended, or a limit
+		Use: "follow-up JOB", Short: "Have the rules decide about an ended job again", Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
+		Long: `Have the rules decide again about a job that has an answer: after a rule or a planner was corrected, or a limit
 left room again. What follows already is not made again, and a planner that has answered is not asked again.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, id, err := server.connectAbout(cmd.Context(), "job", args[0])

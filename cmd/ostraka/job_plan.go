@@ -99,7 +99,7 @@ func planFields(p client.JobPlan) [][2]string {
 		fields = append(fields, [2]string{"controls", count(p.Controls, "execution") + " more, one for each control at least"})
 	}
 	if p.Caught > 0 {
-		fields = append(fields, [2]string{"caught", fmt.Sprintf("%d of %d agents were caught and are lent nothing: ostraka agent list", p.Caught, p.Caught+p.Agents)})
+		fields = append(fields, [2]string{"caught", fmt.Sprintf("%d of %d agents were caught and get no leases: ostraka agent list", p.Caught, p.Caught+p.Agents)})
 	}
 	if f.Stuck {
 		fields = append(fields, [2]string{"attention", "the agents at hand cannot bring this job to its end"})

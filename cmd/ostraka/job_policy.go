@@ -31,7 +31,7 @@ func (o *policyFlags) register(f *pflag.FlagSet) {
 	f.Float64Var(&o.answerError, "answer-error", 0, "the probability with which any result of the job may be wrong: the cheapest way to it is chosen")
 	f.BoolVar(&o.exact, "exact", false, "the same as --answer-error 0.000001; ostraka job plan says what it costs")
 	f.StringVar(&o.recheck, "recheck", "", "all: the server executes every shard as well")
-	f.StringVar(&o.confirm, "confirm", "", "a condition over output, in CEL: results that fulfil it are executed once more before they count; not with --quorum and --no-verify")
+	f.StringVar(&o.confirm, "confirm", "", "a condition over output, in CEL: results that fulfil it are executed again before they count; not with --quorum and --no-verify")
 }
 
 // request is what the flags ask for; nil: what the function says.

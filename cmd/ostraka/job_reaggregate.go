@@ -22,7 +22,7 @@ type reaggregateOptions struct {
 func newJobReaggregate(t *terminal, server *serverFlags) *cobra.Command {
 	o := &reaggregateOptions{jobOptions: jobOptions{terminal: t, server: server}}
 	cmd := &cobra.Command{
-		Use: "reaggregate JOB", Short: "Fold a job's results again, with another module or a mended one",
+		Use: "reaggregate JOB", Short: "Fold a job's results again, with another module or a fixed one",
 		Long: `Fold the accepted results of a job again; no shard runs. A job that is held, because its aggregator has
 failed, goes on with it. A job that has ended keeps its answer until the new one stands; the old one is
 kept as well: "ostraka job aggregations" lists them. A module of the project is taken in its newest

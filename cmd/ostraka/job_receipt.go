@@ -71,7 +71,7 @@ func makeReceipt(ctx context.Context, t *terminal, c *connection, job uuid.UUID)
 		}
 		select {
 		case <-ctx.Done():
-			return &exitError{code: exitInterrupted, err: errors.New("interrupted: the server goes on making the receipt"), hint: "the same command goes on waiting for it"}
+			return &exitError{code: exitInterrupted, err: errors.New("interrupted: the server continues to make the receipt"), hint: "the same command continues to wait for it"}
 		case <-tick.C:
 		}
 		doc, err = answer.Read[client.JobReceipt](c.GetReceipt(ctx, c.project, job))

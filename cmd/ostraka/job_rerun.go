@@ -20,7 +20,7 @@ type jobRerunOptions struct {
 func newJobRerun(t *terminal, server *serverFlags) *cobra.Command {
 	o := &jobRerunOptions{jobOptions: jobOptions{terminal: t, server: server}}
 	cmd := &cobra.Command{
-		Use: "rerun JOB", Short: "Run a job once more, as a new one",
+		Use: "rerun JOB", Short: "Run a job again, as a new one",
 		Long: `Run a job once more: the same version of the function, the same input, verified and folded in the same
 way, by the newest versions of its modules. It is a new job; the old one stays as it is. Agents with an incident in the old job, and the other
 agents of their owners, have no part in the new one, so that this is what to do about an incident ("ostraka incident list").`,

@@ -36,7 +36,7 @@ up. With --retry a shard that was accepted is lent again too, as long as the job
 	f := cmd.Flags()
 	o.register(f)
 	o.registerDecision(f, "take the output with this digest, or the start of it, as the result")
-	f.BoolVar(&o.retry, "retry", false, "lend the shard once more")
+	f.BoolVar(&o.retry, "retry", false, "lease the shard again")
 	f.BoolVar(&o.fail, "fail", false, "give the shard up, and the job with it")
 	return cmd
 }

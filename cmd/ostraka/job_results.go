@@ -38,7 +38,7 @@ the outputs. An output of more than 64 KiB is not in its line: ostraka object ge
 with "provisional" awaits an audit and may be taken back; --final leaves those out.
 
 --watch prints JSON lines as they come, until the job ends, and again what has changed since; tables are written at the end.
---resume goes on with a --file of JSON lines or CSV that has some of the results: only final ones are written then.`,
+--resume continues a --file of JSON lines or CSV that has some of the results: only final ones are written then.`,
 		Example: `  ostraka job results @last | jq -c .output
   ostraka job results JOB --with-input --final -o csv > results.csv
   ostraka job results JOB -o parquet --file results.parquet
@@ -61,7 +61,7 @@ with "provisional" awaits an audit and may be taken back; --final leaves those o
 	f.Int64Var(&o.after, "after", -1, "begin after the shard of this number")
 	f.BoolVar(&o.final, "final", false, "only results that are final")
 	f.BoolVar(&o.watching, "watch", false, "until the job ends: JSON lines as they come, tables at the end")
-	f.BoolVar(&o.resume, "resume", false, "go on with --file, which has some of the final results; a line that is not whole is taken away")
+	f.BoolVar(&o.resume, "resume", false, "continue --file, which has some of the final results; an incomplete last line is removed")
 	f.BoolVar(&o.input, "with-input", false, "with the input of each shard")
 	return cmd
 }
@@ -73,7 +73,7 @@ func (o *jobResultsOptions) check() error {
 	case o.after < -1:
 		return usageError("--after %d: shards count from 0", o.after)
 	case o.resume && (o.file == "" || o.format == "parquet" || o.after != -1):
-		return usageError("--resume goes on with a --file of JSON lines or CSV, and finds by itself where: Parquet files are written whole, and --after is not for it")
+		return usageError("--resume continues a --file of JSON lines or CSV, and finds by itself where: Parquet files are written whole, and --after is not for it")
 	case o.watching && o.format == "json" && o.file != "" && !o.resume:
 		return usageError("--watch with --file: add --resume, which writes final results only; what is provisional may be taken back after it was written")
 	case o.file != "":

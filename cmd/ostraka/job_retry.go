@@ -25,7 +25,7 @@ func newJobRetry(t *terminal, server *serverFlags) *cobra.Command {
 	o := &jobRetryOptions{jobOptions: jobOptions{terminal: t, server: server}}
 	cmd := &cobra.Command{
 		Use:   "retry JOB --reason TEXT",
-		Short: "Lend all shards of a job once more that wait for a person; takes an owner's key",
+		Short: "Lease all shards of a job again that wait for a person; takes an owner's key",
 		Long: `Lend all shards of a job once more that are in review, one after the other, as "ostraka job resolve --retry" does for one. A shard that
 goes to review again meanwhile is left there. When it is cut off, the same command goes on. The reason goes into the audit log.`,
 		Example: `  ostraka job retry JOB --reason "the machine that lost them is gone"`,

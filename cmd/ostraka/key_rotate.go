@@ -15,8 +15,8 @@ func newKeyRotate(t *terminal, server *serverFlags) *cobra.Command {
 	var overlap time.Duration
 	cmd := &cobra.Command{
 		Use: "rotate KEY", Short: "Replace a key by a new one, and print that once", Args: arguments(1), ValidArgsFunction: server.complete(keyIDs),
-		Long: `Replace a key by a new one of the same name and role, and print that once. The old key goes on working for --overlap,
-so that whoever uses it can change it without an interruption; "ostraka key list" shows when each was used last.`,
+		Long: `Replace a key by a new one of the same name and role, and print that once. The old key keeps working for --overlap,
+so that its users can change it without an interruption; "ostraka key list" shows when each was used last.`,
 		Example: "  ostraka key rotate KEY --overlap 168h",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if overlap < 0 {
@@ -33,6 +33,6 @@ so that whoever uses it can change it without an interruption; "ostraka key list
 		},
 	}
 	k.register(cmd.Flags())
-	cmd.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "for how long the old key goes on working, up to 744h; 0 ends it at once")
+	cmd.Flags().DurationVar(&overlap, "overlap", 24*time.Hour, "for how long the old key keeps working, up to 744h; 0 ends it at once")
 	return cmd
 }

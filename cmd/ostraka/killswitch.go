@@ -152,7 +152,7 @@ func (o *killOptions) kill(ctx context.Context, c *connection, s scope) error {
 	}
 	return &exitError{
 		code: exitTimeout, err: fmt.Errorf("the killswitch is on, and after %v %s not confirmed that nothing runs", o.wait, count(doc.Value.Unconfirmed, "agent")+" has"),
-		hint: "nothing new is lent. ostraka killswitch status shows who is missing; --force takes their leases back, and an agent that is gone returns nothing",
+		hint: "nothing new is leased. ostraka killswitch status shows who is missing; --force takes their leases back, and an agent that is gone returns nothing",
 	}
 }
 
@@ -188,7 +188,7 @@ Jobs stay as they are and go on when the switch is put off; ostraka job explain 
 func newKillswitchOff(t *terminal, server *serverFlags) *cobra.Command {
 	what := &switchFlags{server: server}
 	cmd := &cobra.Command{
-		Use: "off", Short: "Let something go on that was stopped", Args: arguments(0),
+		Use: "off", Short: "Let something that was stopped continue", Args: arguments(0),
 		Long: "Put a switch off. It is named as it was put on; putting one off that is off does no harm.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, c, err := what.read(cmd.Flags().Changed("project"))

@@ -11,7 +11,7 @@ func newModuleDeprecate(t *terminal, server *serverFlags) *cobra.Command {
 	var reason string
 	var undo bool
 	cmd := &cobra.Command{
-		Use: "deprecate NAME", Short: "Keep new jobs from using a module; jobs that use it go on",
+		Use: "deprecate NAME", Short: "Keep new jobs from using a module; jobs that use it continue",
 		Args: arguments(1), ValidArgsFunction: server.complete(moduleNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := server.connectProject()
@@ -30,7 +30,7 @@ func newModuleDeprecate(t *terminal, server *serverFlags) *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, and what to use in its place")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, and what to use instead")
 	cmd.Flags().BoolVar(&undo, "undo", false, "allow it again")
 	return cmd
 }

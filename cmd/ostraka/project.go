@@ -111,7 +111,7 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var keep, archive int64
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the project's settings", Args: arguments(0),
-		Long: `Change the project's settings; what is not named stays as it is.
+		Long: `Change the project's settings; the others stay as they are.
 
 --agents listed lends work to agents that joined with the project's tokens or were approved for it;
 --agents open to every agent of the installation that is approved and was not removed from the project.

@@ -137,7 +137,7 @@ func (f *resultsFile) checkRest() error {
 func (f *resultsFile) refuse(format string, args ...any) error {
 	return &exitError{
 		code: exitUsage, err: fmt.Errorf("--resume: %s cannot be gone on with: %s", f.Name(), fmt.Sprintf(format, args...)),
-		hint: "nothing was changed; name another file, or leave out --resume to write it anew",
+		hint: "nothing was changed; name another file, or leave out --resume to write it again",
 	}
 }
 

@@ -137,7 +137,7 @@ func (t *resultTable) append(out *csv.Writer) func(client.ResultLine, []byte) er
 			if name := part.of.lacks(part.value); name != "" {
 				return &exitError{
 					code: exitUsage, err: fmt.Errorf("--resume: shard %d has %s%s, for which the table has no column", r.Shard, what, name),
-					hint: "what was written before it is whole; leave out --resume to write the table anew",
+					hint: "what was written before it is whole; leave out --resume to write the table again",
 				}
 			}
 		}

@@ -153,7 +153,7 @@ func (p *packedRuntime) push(ctx context.Context, t *terminal, c *connection, na
 		return doc, explain("asking which pieces the server has", err)
 	}
 	if err := p.send(ctx, t, c, missing); err != nil {
-		return doc, explain("sending the runtime (the same command goes on where it was)", err)
+		return doc, explain("sending the runtime (the same command continues where it was)", err)
 	}
 	t.say("%s sent, %d were there already", count(int64(len(missing)), "object"), len(p.order)-len(missing))
 	doc, err = answer.Read[client.Runtime](c.AddRuntime(ctx, c.project, nil, client.NewRuntime{Name: name, Digest: p.digest}))

@@ -57,7 +57,7 @@ func aboutSchedule(server *serverFlags, verb, short string, do func(ctx context.
 }
 
 func newScheduleShow(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutSchedule(server, "show", "Show a schedule, its next times and what became of the last ones", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
+	return aboutSchedule(server, "show", "Show a schedule, its next times and the outcome of the last ones", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
 		doc, err := answer.Read[client.ScheduleDetail](c.GetSchedule(ctx, c.project, id))
 		if err != nil {
 			return explain("getting the schedule", err)

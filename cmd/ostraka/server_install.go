@@ -85,7 +85,7 @@ func (o *serverInstallOptions) checkServer(args []string) error {
 	}
 	for _, k := range serverKeys() {
 		if k.secret && k.flag != "" && flags.Changed(k.flag) {
-			return usageError("after --: everybody on the machine can read --%s in the unit: set %s for install in its place", k.flag, k.env)
+			return usageError("after --: everybody on the machine can read --%s in the unit: set %s for install instead", k.flag, k.env)
 		}
 	}
 	if !filepath.IsAbs(o.service.Config) {

@@ -33,7 +33,7 @@ type remark struct {
 func newStatus(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
-		Use: "status", Short: "Say how the installation is; exit code 1 where something needs somebody", Args: arguments(0),
+		Use: "status", Short: "Show the state of the installation; exit code 1 if something needs a person", Args: arguments(0),
 		Long: `Say how the whole installation is, in some lines: what waits, who is ill, what it costs, and the next command for
 each. It takes an operator's key. What begins with ! needs somebody, and makes the exit code 1; where nothing does it is 0.
 Flags, incidents and approvals that wait are named and make no difference to the exit code: they are the projects' own.`,
@@ -72,7 +72,7 @@ func showStatus(ctx context.Context, t *terminal, c *connection, output *outputF
 		printRemarks(t, remarks)
 	}
 	if err == nil && needs > 0 {
-		err = &exitError{code: exitFailed, err: errors.New("something needs somebody: look at the lines with an exclamation mark")}
+		err = &exitError{code: exitFailed, err: errors.New("something needs a person: look at the lines with an exclamation mark")}
 	}
 	return err
 }
@@ -102,7 +102,7 @@ func judgeStatus(s client.InstallationStatus) []remark {
 func judgeSwitches(s client.InstallationStatus) []remark {
 	switch {
 	case s.HoldsAll:
-		return []remark{{"the killswitch holds everything: nothing is lent to anybody", true, "ostraka killswitch status"}}
+		return []remark{{"the killswitch holds everything: no agent gets leases", true, "ostraka killswitch status"}}
 	case s.Switches > 0:
 		return []remark{{isAre(s.Switches, "switch of the killswitch", "switches of the killswitch") + " on", false, "ostraka killswitch status"}}
 	}

@@ -163,7 +163,7 @@ func (w *watcher) show(ctx context.Context, e client.StreamEvent) {
 	case e.Type == "review" && d.Shard != nil:
 		w.progress.note("agents do not agree on shard %d: it waits for a person", *d.Shard)
 	case e.Type == "aggregation_failed":
-		w.progress.note("%s; the shards go on, and none runs twice: mend the module, then ostraka job reaggregate %s", d.Error, w.job)
+		w.progress.note("%s; the shards continue, and none runs twice: fix the module, then ostraka job reaggregate %s", d.Error, w.job)
 	case e.Type == "shard_failed" && d.Shard != nil:
 		w.progress.note("shard %d failed", *d.Shard)
 	case e.Type == "follow_up":

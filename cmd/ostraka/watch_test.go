@@ -102,7 +102,7 @@ func TestWatcherShowsTheAnswerSoFar(t *testing.T) {
 	require.Contains(t, talk.String(), "so far, 25% of the pages (2048 results): {")
 	require.NotContains(t, talk.String(), "28%")
 	require.Contains(t, talk.String(), "so far, 30% of the pages (2048 results): 3")
-	require.Contains(t, talk.String(), "the aggregator failed: it trapped; the shards go on")
+	require.Contains(t, talk.String(), "the aggregator failed: it trapped; the shards continue")
 	require.Contains(t, talk.String(), "ostraka job reaggregate "+w.job.String())
 }
 

@@ -97,7 +97,7 @@ func newWebhookTest(t *terminal, server *serverFlags) *cobra.Command {
 		}
 		return showDelivery(t, output, doc)
 	})
-	cmd.Long = "Send an event of the kind webhook.test to a webhook. \"ostraka webhook deliveries WEBHOOK\" shows what became of it."
+	cmd.Long = "Send an event of the kind webhook.test to a webhook. \"ostraka webhook deliveries WEBHOOK\" shows the outcome."
 	return cmd
 }
 

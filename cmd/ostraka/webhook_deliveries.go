@@ -66,7 +66,7 @@ func listDeliveries(ctx context.Context, t *terminal, c *connection, l *listFlag
 func newWebhookReplay(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	cmd := &cobra.Command{
-		Use: "replay WEBHOOK DELIVERY", Short: "Send an event to a webhook once more, under the ID that it had", Args: arguments(2),
+		Use: "replay WEBHOOK DELIVERY", Short: "Send an event to a webhook again, under the same ID", Args: arguments(2),
 		ValidArgsFunction: server.complete(webhookNames),
 		Example:           "  ostraka webhook replay chat DELIVERY",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -87,7 +87,7 @@ func newWebhookReplay(t *terminal, server *serverFlags) *cobra.Command {
 			}
 			doc, err := answer.Read[client.WebhookDelivery](c.ReplayWebhookDelivery(cmd.Context(), c.project, id, delivery, nil))
 			if err != nil {
-				return explain("sending the event once more", err)
+				return explain("sending the event again", err)
 			}
 			return showDelivery(t, &output, doc)
 		},

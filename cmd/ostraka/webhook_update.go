@@ -29,6 +29,6 @@ paused stays so until "ostraka webhook resume".`
 	cmd.Example = `  ostraka webhook update chat --url https://hooks.example/moved
   ostraka webhook update chat --event job.failed,flag.raised`
 	cmd.Flags().StringVar(&url, "url", "", "where events are posted from now on")
-	cmd.Flags().StringSliceVar(&kinds, "event", nil, "which events it gets from now on, in the place of those before (may be repeated)")
+	cmd.Flags().StringSliceVar(&kinds, "event", nil, "which events it gets from now on, instead of the earlier ones (may be repeated)")
 	return cmd
 }

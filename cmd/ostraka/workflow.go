@@ -108,7 +108,7 @@ func newWorkflowRun(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newWorkflowPause(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutRun(t, server, "pause", "pausing", "Have no further step of a run begin; jobs that are under way go on", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+	return aboutRun(t, server, "pause", "pausing", "Start no further step of a run; jobs under way continue", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
 		return c.PauseWorkflowRun(ctx, c.project, id, nil)
 	})
 }

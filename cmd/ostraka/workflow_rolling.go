@@ -35,7 +35,7 @@ func newWorkflowExtend(t *terminal, server *serverFlags) *cobra.Command {
 
 func newWorkflowRetry(t *terminal, server *serverFlags) *cobra.Command {
 	var step string
-	cmd := aboutRun(t, server, "retry", "retrying holes of", "Make jobs of rolling steps anew that came to nothing", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
+	cmd := aboutRun(t, server, "retry", "retrying holes of", "Make new jobs for the holes of rolling steps", func(ctx context.Context, c *connection, id uuid.UUID) (*http.Response, error) {
 		return c.RetryWorkflowRun(ctx, c.project, id, nil, client.RetryWorkflowRunRequest{Step: step})
 	})
 	cmd.Flags().StringVar(&step, "step", "", "which step; left out: all rolling steps of the run")

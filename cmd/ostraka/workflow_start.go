@@ -50,7 +50,7 @@ finished, 1 when one failed. Ctrl-C stops waiting, not the run.`,
 	f.StringArrayVar(&o.params, "param", nil, "NAME=VALUE, a parameter; ostraka workflow show lists them")
 	f.Int64Var(&o.version, "version", 0, "which version of the workflow; left out: the newest")
 	f.BoolVar(&o.wait, "wait", false, "wait until the run ends")
-	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, for example 10m; the run goes on")
+	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, for example 10m; the run continues")
 	f.StringVar(&o.idempotencyKey, "idempotency-key", "", "the same key starts the same run once, however often it is sent")
 	return cmd
 }
@@ -139,7 +139,7 @@ func underWay(r client.WorkflowRunDetail) bool {
 
 // stoppedRun says how to come back to a run.
 func stoppedRun(t *terminal, run uuid.UUID, err error) error {
-	return stopped(t, err, "the run goes on. To look at it, or to stop it:\n  ostraka workflow run %s\n  ostraka workflow cancel %s", run, run)
+	return stopped(t, err, "the run continues. To look at it, or to stop it:\n  ostraka workflow run %s\n  ostraka workflow cancel %s", run, run)
 }
 
 // runWatcher tells of the steps of a run: a bar or lines for the jobs, and a line whenever a step changes.

@@ -28,7 +28,7 @@ const (
 	// LongWallSeconds is the wall limit above which a function's shards wait in a lane of their own: a slot of the others is free again after
 	// RecheckSlice and as long.
 	LongWallSeconds = 300
-	// DefaultRecheckSlots is how many batches of a project run at a time where nobody has said it.
+	// DefaultRecheckSlots is how many batches of a project run at a time by default.
 	DefaultRecheckSlots = 1
 	// recheckPatience is how long a step waits for its turn before it makes room for those of further projects, or for another server.
 	recheckPatience = 30 * time.Second
