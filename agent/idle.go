@@ -109,7 +109,7 @@ type sides struct {
 	finishes bool // though they do, all that was lent is executed
 }
 
-// find says why the agent has no work, and since when. What somebody must mend comes before what passes by itself.
+// find says why the agent has no work, and since when. Reasons that a person must remove come before those that pass by themselves.
 func (s *standing) find(at time.Time, from sides) (why idle, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ const DefaultInputsBytes = inputfile.MaxBytes
 // newInput is how files begin that are on their way into the cache.
 const newInput = ".new-"
 
-// inputCache keeps input files by their digest, the least recently used of which go first. A file in it is trusted no more than the
+// inputCache keeps input files by their digest; the least recently used go first. A file in it is trusted no more than the
 // network: its reader checks its digest.
 type inputCache struct {
 	dir string

@@ -13,7 +13,7 @@ import (
 // maxNamedRepairs is how many files of a tree that was put right are named in the log: the first few tell what happened.
 const maxNamedRepairs = 5
 
-// pythonDir is where the embedded interpreter is unpacked: in the agent's own directory, outside of which it leaves nothing.
+// pythonDir is where the embedded interpreter is unpacked: in the agent's own directory; it leaves nothing outside.
 func pythonDir(o Options, dir *dataDir) string {
 	if o.PythonDir != "" {
 		return o.PythonDir

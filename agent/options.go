@@ -55,7 +55,7 @@ type Options struct {
 	PythonDir string
 	// Isolation is the level that is used, and no other; empty: the strongest that a canary proves on this machine.
 	Isolation bundle.Isolation
-	// AllowProcess lets the level `process`, which is no wall, be used where no other can be had.
+	// AllowProcess allows the level `process`, which is no wall, where no other is available.
 	AllowProcess bool
 	// Sandbox is where functions run; nil: a sandbox of that isolation, on that interpreter.
 	Sandbox Sandbox

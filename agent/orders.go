@@ -250,7 +250,7 @@ func (b *leaseBook) stop(why error, which func(*heldLease) bool) {
 	}
 }
 
-// any says whether a lease is held of which that is true.
+// any says whether that is true of a held lease.
 func (b *leaseBook) any(which func(*heldLease) bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

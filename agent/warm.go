@@ -73,7 +73,7 @@ func (w *warmBoxes) take(project uuid.UUID, bundle string) *warmBox {
 	return nil
 }
 
-// drop ends those of which that is true, and says whether there were any.
+// drop ends the sandboxes for which that is true, and says whether there were any.
 func (w *warmBoxes) drop(which func(*warmBox) bool) (some bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -88,7 +88,7 @@ func (w *warmBoxes) drop(which func(*warmBox) bool) (some bool) {
 	return some
 }
 
-// any says whether one rests of which that is true.
+// any says whether that is true of a resting sandbox.
 func (w *warmBoxes) any(which func(*warmBox) bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -117,7 +117,7 @@ func (w *worker) ask(ctx context.Context) (lease *client.Lease, asked time.Time,
 // serve works on a lease: everything that it does not report in the end it gives back. The error says why nothing could be done.
 func (w *worker) serve(soft, hard context.Context, lease *client.Lease, asked time.Time) error {
 	// The time to live counts from when the lease was made. A poll may have waited for work before that, so counting from when
-	// it was sent would end a lease before its time; the answer is a good measure, as the first heartbeat soon mends it.
+	// it was sent would end a lease before its time; the answer is a good measure, as the first heartbeat soon corrects it.
 	held, release := w.leases.add(hard, lease, time.Now())
 	defer release()
 	held.journal = w.begin(lease)

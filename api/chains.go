@@ -14,7 +14,7 @@ import (
 // Chains is what the API asks of the domain about jobs that follow jobs.
 type Chains interface {
 	GetChain(ctx context.Context, project, job uuid.UUID) (submit.JobChain, error)
-	// FollowUpAgain has the rules decide about an ended job once more.
+	// FollowUpAgain has the rules decide about an ended job again.
 	FollowUpAgain(ctx context.Context, by functions.Principal, project, job uuid.UUID) error
 	// TryRules says what a rule, or each where it is nil, would come to.
 	TryRules(ctx context.Context, project, job uuid.UUID, spec *planner.Rule) ([]submit.RuleTrial, error)

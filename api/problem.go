@@ -75,7 +75,7 @@ func statusOf(kind functions.Kind) int {
 	}
 }
 
-// problemOf turns an error into what the caller may see of it. known is false for a fault of the server, of which the caller sees
+// problemOf turns an error into what the caller may see of it. known is false for a fault of the server: of it the caller sees
 // nothing but the request's ID.
 func problemOf(err error) (p *Problem, known bool) {
 	var problem *Problem

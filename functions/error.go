@@ -133,7 +133,7 @@ var (
 	}
 )
 
-// ErrJobDeleted is for a job that is being deleted, or was: there is nothing to be had of it.
+// ErrJobDeleted is for a job that is being deleted, or was: nothing of it can be read.
 var ErrJobDeleted = &Error{
 	Kind: KindGone, Code: "job_deleted", Message: "the job was deleted",
 	Hint: "nothing of it is kept but that it was deleted; submit a new job",

@@ -15,7 +15,7 @@ import (
 // maxReplayed is the largest body that is kept to be sent again, in bytes.
 const maxReplayed = 4 << 20
 
-// replayer sends the results and the signature of an earlier lease again, with the numbers of the shards that it was lent now.
+// replayer sends the results and the signature of an earlier lease again, with the numbers of the shards that it leases now.
 type replayer struct {
 	next    client.HttpRequestDoer
 	options Options

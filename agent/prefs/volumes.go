@@ -24,8 +24,8 @@ const (
 type VolumeAccess struct {
 	Projects  []uuid.UUID // that it is about; none: all
 	Functions []string    // names, or digests of bundles; none: all
-	Allow     []string    // patterns, of which one must match; none: any folder
-	Deny      []string    // patterns, of which none may
+	Allow     []string    // patterns, one must match; none: any folder
+	Deny      []string    // patterns, none may match
 }
 
 // applies says whether the table is about a function.

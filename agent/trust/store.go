@@ -142,7 +142,7 @@ func (s *Store) Learned(server string) (bool, error) {
 	return slices.Contains(d.Servers, server), err
 }
 
-// Learn keeps the keys of a server's projects of which none is known, and that this has happened. It returns those that are new.
+// Learn keeps the keys of a server's projects without a known key, and that it did so. It returns the new ones.
 func (s *Store) Learn(server string, fingerprints map[uuid.UUID]string) (learned map[uuid.UUID]string, err error) {
 	err = s.change(func(d *document) (bool, error) {
 		learned = map[uuid.UUID]string{}

@@ -148,7 +148,7 @@ func Needs(remembered, offered Head) (older, newer Head, needed bool) {
 	}
 }
 
-// Judge decides about a head of a log of which another one is remembered; both were verified with the same key. behind counts this head.
+// Judge compares a head of a log with the remembered one; both were verified with the same key. behind counts this head.
 func Judge(remembered, offered Head, proof Proof, behind Behind, now time.Time) Verdict {
 	switch {
 	case remembered.Origin == offered.Origin:

@@ -11,7 +11,7 @@ type Places struct {
 // NewPlaces makes places that are all free.
 func NewPlaces() *Places { return &Places{taken: map[string]int64{}} }
 
-// Take takes one of the client's places, of which there are most at this moment. It is false where none is free; otherwise release gives
+// Take takes one of the client's places; most is their number at this moment. It is false where none is free; otherwise release gives
 // it back.
 func (p *Places) Take(client string, most int64) (release func(), ok bool) {
 	p.mu.Lock()

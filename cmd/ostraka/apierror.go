@@ -77,7 +77,7 @@ func problemText(p *answer.Error) error {
 	return &several{problem: p, text: text}
 }
 
-// several is a problem of which all faults are named.
+// several is a problem with all faults named.
 type several struct {
 	problem *answer.Error
 	text    string

@@ -38,7 +38,7 @@ type archiveReport struct {
 	Shards   int64  `json:"shards"`
 	Accepted int64  `json:"accepted"`
 	Attempts int64  `json:"attempts"`
-	Objects  int64  `json:"objects"` // outputs that are objects of their own, of which the file has the digest
+	Objects  int64  `json:"objects"` // outputs that are objects of their own; the file has their digests
 	Receipt  string `json:"receipt"` // none, or verified
 }
 

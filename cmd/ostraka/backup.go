@@ -143,7 +143,7 @@ func elsewhere(settings []setting, config string) []backup.Elsewhere {
 	return all
 }
 
-// explainBackup says what to do about what people can mend.
+// explainBackup adds what to do about failures that people can fix.
 func explainBackup(doing string, err error, next string) error {
 	var missing *backup.MissingError
 	var other *backup.OtherStoreError

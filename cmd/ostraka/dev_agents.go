@@ -42,7 +42,7 @@ func (a devAgent) child(dir *devDir, info devInfo, config devConfig) *child {
 	return &child{
 		name: a.name,
 		log:  config.Log,
-		// Usage and authorisation do not mend themselves: a revoked agent stays away.
+		// Usage and authorisation do not correct themselves: a revoked agent stays away.
 		final: func(code int) bool { return code == exitOK || code == exitUsage || code == exitAuth },
 		command: func() (*exec.Cmd, error) {
 			program, err := os.Executable()

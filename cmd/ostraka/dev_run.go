@@ -90,7 +90,7 @@ func (d *dev) start(ctx context.Context) error {
 	if d.info, err = d.dir.readInfo(); err != nil {
 		return err
 	}
-	// The address comes first: it is what most often cannot be had, and takes no time to find out.
+	// The address comes first: it is most often unavailable, and takes no time to find out.
 	listener, err := d.listen(ctx)
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ func (o *artifactsOptions) copyAll(ctx context.Context, c *connection, job uuid.
 	return nil
 }
 
-// checkPlaces refuses files of which one would take another's place, where the system does not tell capital letters from small ones.
+// checkPlaces refuses files that would overwrite one another where the system does not tell capital letters from small ones.
 func checkPlaces(shard client.ShardArtifacts, system string) error {
 	if system != "darwin" && system != "windows" {
 		return nil

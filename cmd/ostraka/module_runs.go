@@ -14,7 +14,7 @@ import (
 	"github.com/ostraka/ostraka/client/answer"
 )
 
-// What the server says in the package functions, of which programs for other systems are not made.
+// Words of package functions, which programs for other systems do not contain.
 const (
 	keptModuleRuns = 1000 // functions.MaxModuleRuns
 	runEndedWell   = "ok" // functions.RunOK

@@ -151,7 +151,7 @@ func (x *reexecution) pack(said audit.Statement) (*bundle.Bundle, error) {
 	return b, nil
 }
 
-// sameOutput refuses a receipt of which a shard ends otherwise here.
+// sameOutput refuses a receipt if a shard ends differently here.
 func sameOutput(shard audit.ShardLine, input []byte, here harness.Result) error {
 	if here.Status != harness.StatusOK {
 		return refused(fmt.Errorf("shard %d ends here with %q, and the receipt has an output of it%s", shard.Shard, here.Status, exceptionOf(here)))
@@ -200,7 +200,7 @@ func (x *reexecution) inputs(said audit.Statement, shards []audit.ShardLine) (in
 	return x.inputsOfFile(spec, shards)
 }
 
-// inputsOfFile cuts the shards once more out of the file that they came from.
+// inputsOfFile cuts the shards again out of the file that they came from.
 func (x *reexecution) inputsOfFile(spec partition.Spec, shards []audit.ShardLine) (inputs [][]byte, err error) {
 	if x.input == "" {
 		return nil, usageError("the shards were cut from a file: give it with --input")

@@ -27,7 +27,7 @@ import (
 
 // Where a server executes shards again.
 const (
-	recheckAuto   = "auto"   // containers where a Docker daemon answers, else recheckLinux where it can be had, else recheckNone
+	recheckAuto   = "auto"   // containers where a Docker daemon answers, else recheckLinux where it is available, else recheckNone
 	recheckDocker = "docker" // containers; a daemon that is away delays rechecks
 	recheckLinux  = "linux"  // the agents' strongest level on this machine
 	recheckNone   = "none"
@@ -46,7 +46,7 @@ type recheckConfig struct {
 	RequireGVisor bool
 	Seconds       int64          // that a project has on one day; 0: any number
 	Volumes       []string       // NAME=FOLDER, and the projects that it is for
-	Optional      bool           // a sandbox that is not to be had is no error
+	Optional      bool           // an unavailable sandbox is no error
 	Python        python.Options // of the interpreter
 }
 

@@ -141,7 +141,7 @@ func (f *resultsFile) refuse(format string, args ...any) error {
 	}
 }
 
-// cut takes away a line of which a part was written, and goes to where the next one belongs.
+// cut removes an incomplete last line, and goes to where the next one belongs.
 func (f *resultsFile) cut(t *terminal) error {
 	info, err := f.Stat()
 	if err != nil {

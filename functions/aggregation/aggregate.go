@@ -97,7 +97,7 @@ func (s *Service) readPage(ctx context.Context, args functions.AggregateArgs) (p
 		}
 		settled, err := PageSettled(ctx, tx, args.Job, args.Page)
 		if err != nil || !settled.Settled {
-			return err // it was opened again, and comes here once more when it is settled
+			return err // it was opened again, and comes back here when it is settled
 		}
 		first, last := partition.PageBounds(args.Page, f.ShardsTotal)
 		page = &pageToFold{FoldingRow: f, reopened: settled.Reopened}

@@ -30,7 +30,7 @@ type NewAggregation struct {
 	Params json.RawMessage
 }
 
-// Reaggregate folds a job's accepted results once more, with another module or a mended version of the same. No shard runs again.
+// Reaggregate folds a job's accepted results again, with another module or a fixed version of the same. No shard runs again.
 // A job that is held continues with it; one that has ended keeps its answer until the new one stands, and the old one after that.
 func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, project, job uuid.UUID, want NewAggregation, idem functions.Idempotency) (functions.Job, bool, error) {
 	ref, err := s.nextAggregator(ctx, project, job, want)

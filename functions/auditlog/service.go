@@ -24,7 +24,7 @@ type Service struct {
 	archivedLines ArchivedLines
 }
 
-// ArchivedLines yields the lines of a receipt of which the shards are in an archive, after the shard of a number.
+// ArchivedLines yields the lines of a receipt whose shards are in an archive, after the shard of a number.
 type ArchivedLines func(ctx context.Context, project, job uuid.UUID, after int64) iter.Seq2[audit.ShardLine, error]
 
 // ReadLinesWith says who reads archives. It is called once, before the first request.

@@ -16,7 +16,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/inputfile"
 )
 
-// LeaseFile opens a file that a shard of the agent's lease reads. Nothing else of the project can be had through a lease.
+// LeaseFile opens a file that a shard of the agent's lease reads. A lease gives access to nothing else of the project.
 func (s *Service) LeaseFile(ctx context.Context, agent, lease uuid.UUID, shard int64, digest string) (io.ReadCloser, int64, error) {
 	holder, err := s.leaseHolder(ctx, agent, lease)
 	if err != nil {

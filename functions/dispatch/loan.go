@@ -22,21 +22,21 @@ type loanRow struct {
 	Leases int
 	Paused bool
 	Given  int64    // results that its owner's agents have brought
-	Capped *float64 // seconds since its owner was lent no more while others were there
+	Capped *float64 // seconds since its owner got no more leases while others were there
 	Shards int64    // of the job
 	// Unconfirmed are the attempts of its owner's agents that ended without an answer where others gave one.
 	Unconfirmed int64
 }
 
 const (
-	// DefaultShareWait is how long an owner that was lent the stated share of a job waits for others that have nothing to do: agents that
+	// DefaultShareWait is how long an owner that has leased the stated share of a job waits for idle others: agents that
 	// wait for work take it within a second, and one that does not must not hold up a job.
 	DefaultShareWait = 5 * time.Second
 	// shareLift is how long it may take what it can get after that.
 	shareLift = time.Minute
 	// handsSeen is how long ago an agent was heard of at most to be there: a poll stays open for a minute.
 	handsSeen = 65 * time.Second
-	// drawnFrom is of how many shards those that an agent is lent are drawn, where several owners must answer each: of more it would take long.
+	// drawnFrom is how many shards an agent's lease is drawn from, where several owners must answer each: more would take long.
 	drawnFrom = 4096
 )
 
@@ -108,7 +108,7 @@ func (s *Service) freeHands(ctx context.Context, tx *store.Tx, by openJob, agent
 	return hands, tx.AsProject(ctx)
 }
 
-// notFree are the owners that have as much of a job as one is lent, or are caught, and the agents that are.
+// notFree are the owners that have as much of a job as one may lease, or are caught, and the caught agents.
 func (s *Service) notFree(ctx context.Context, tx *store.Tx, job uuid.UUID) (owners []string, agents []uuid.UUID, err error) {
 	if owners, err = store.Values[string](ctx, tx, sql.CappedOwners, job, s.shareWait+shareLift); err != nil {
 		return nil, nil, err
@@ -120,7 +120,7 @@ func (s *Service) notFree(ctx context.Context, tx *store.Tx, job uuid.UUID) (own
 	return append(owners, caught...), agents, err
 }
 
-// drawsAmong is of how many shards those that an agent is lent are drawn, see borrower: where several owners must answer each, two of them
+// drawsAmong is how many shards an agent's lease is drawn from, see borrower: where several owners must answer each, two of them
 // who ask one after the other would be lent the same ones otherwise.
 func (s *Service) drawsAmong(p verify.Policy) int {
 	if s.shareWait < 0 || p.Initial() == 1 {

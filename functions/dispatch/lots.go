@@ -93,7 +93,7 @@ func (u *undrawn) changed(job uuid.UUID) {
 	delete(u.idle, job)
 }
 
-// deny notes that an agent that waits was lent nothing since all was drawn for others.
+// deny notes that a waiting agent got no lease since all shards were drawn for others.
 func (u *undrawn) deny(agent uuid.UUID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -50,7 +50,7 @@ func FlagKinds() []string {
 const (
 	// MaxOpenFlags is how many open flags there are of one kind and rule in one job (or on one version of a function): shards, where the
 	// shard waits for a decision, or else agents. Everything beyond is counted by one more flag: a person looks through a hundred, and a
-	// job of which every shard fails must not make a million.
+	// job whose shards all fail must not make a million.
 	MaxOpenFlags = 100
 	// MaxFlagSamples is how many occurrences a flag keeps in full; it counts all.
 	MaxFlagSamples = 10

@@ -212,10 +212,10 @@ type Duplicate struct {
 	Address string    `json:"address,omitempty" doc:"Where the other one spoke from, as the server saw it: of a proxy where there is one."`
 }
 
-// endsLeases says whether agents in the state lose what they were lent.
+// endsLeases says whether agents in the state lose their leases.
 func (s AgentState) endsLeases() bool { return s == AgentQuarantined || s == AgentRevoked }
 
-// MayFinish says whether agents in the state may continue with what they were lent.
+// MayFinish says whether agents in the state may finish their leases.
 func (s AgentState) MayFinish() bool { return s == AgentActive || s == AgentDraining }
 
 // Acceptance is the owner of an agent accepting an agreement, signed by the agent's key over statement.Acceptance.

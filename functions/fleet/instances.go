@@ -20,7 +20,7 @@ const (
 	instanceGrace = time.Minute
 	// duplicateMarked is how long a mark is fresh: one that tries again and again does not write it each time.
 	duplicateMarked = time.Minute
-	// instanceProof is how long after its first word a process that was taken over from must speak once more before it counts as alive:
+	// instanceProof is how long after its first word a process that was taken over from must speak again before it counts as alive:
 	// what a dead one had sent is worked off together, when a server that stood still goes on.
 	instanceProof = 5 * time.Second
 	// InstanceTTL is for how long an earlier process is known as such.

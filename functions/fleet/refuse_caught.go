@@ -52,7 +52,7 @@ func (s *Service) refuseCaught(ctx context.Context, project, id uuid.UUID, owner
 	})
 }
 
-// refuseOwner refuses an agent whose owner is caught, and names the agents of which one must be pardoned.
+// refuseOwner refuses an agent whose owner is caught, and names the agents: one of them must be pardoned.
 func refuseOwner(ctx context.Context, tx *store.Tx, project uuid.UUID, of string) error {
 	known, err := owner.ReadKin(ctx, tx, of)
 	why, caught := known[of].WhyCaught()

@@ -322,7 +322,7 @@ const (
 	CodeRefuse = "refuse"
 )
 
-// ReviewCode carries out a person's decision about a version of a function of which a heuristic has found something.
+// ReviewCode carries out a person's decision about a version of a function in which a heuristic found something.
 func (s *Service) ReviewCode(ctx context.Context, by functions.Principal, project uuid.UUID, name string, version int, decision, reason string) (r CodeReview, err error) {
 	if len(reason) == 0 || len(reason) > functions.MaxResolutionReason {
 		return r, functions.Invalid("bad_reason", fmt.Sprintf("a reason of 1 to %d bytes is required", functions.MaxResolutionReason), "say why: it is kept in the audit log")

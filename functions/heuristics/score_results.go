@@ -143,7 +143,7 @@ func (s *Service) readToScore(ctx context.Context, args functions.ScoreResultsAr
 		}
 		settled, err := aggregation.PageSettled(ctx, tx, args.Job, args.Page)
 		if err != nil || !settled.Settled {
-			return err // it was opened again, and comes here once more when it is settled
+			return err // it was opened again, and comes back here when it is settled
 		}
 		done, err := store.Many[known](ctx, tx, sql.PageScores, args.Job, args.Page)
 		if err != nil {
@@ -246,7 +246,7 @@ func (s *Service) keepPageScores(ctx context.Context, args functions.ScoreResult
 	return again, err
 }
 
-// keep stores what the heuristic has said, or that it has failed once more.
+// keep stores the heuristic's scores, or that it has failed again.
 func (p pageScores) keep(ctx context.Context, tx *store.Tx, page *pageToScore) (state string, err error) {
 	state, text := scoreScored, ""
 	if p.err != nil {

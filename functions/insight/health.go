@@ -38,7 +38,7 @@ type Stats struct {
 	OpenJobs   int64
 	Sandboxes  SandboxStats
 	Quotas     map[functions.QuotaName]float64 // the largest share of each limit that a project uses
-	LastBackup float64                         // of which moment it is, as seconds since 1970; 0 where there is none
+	LastBackup float64                         // its moment, as seconds since 1970; 0 if there is none
 }
 
 // readyTimeout bounds each check of /readyz.

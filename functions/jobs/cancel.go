@@ -86,7 +86,7 @@ func (s *Service) endJob(ctx context.Context, tx *store.Tx, project, id uuid.UUI
 }
 
 // Cancel settles the open shards of a job that has ended before they were, a page at a time. Leases are ended at the start, so that
-// agents hear of it soon, and once more at the end: a lease that was being given meanwhile held the locks of its shards until then.
+// agents hear of it soon, and again at the end: a lease that was being given meanwhile held the locks of its shards until then.
 func (s *Service) Cancel(ctx context.Context, args functions.CancelArgs) error {
 	if err := s.cancelLeases(ctx, args); err != nil {
 		return err

@@ -74,7 +74,7 @@ func (f failure) why() string {
 	}
 }
 
-// failuresOf is the error of a job of which shards have failed: 3 of 12 shards failed: KeyError: 3 (main.py:3 in helper).
+// failuresOf is the error of a job with failed shards: 3 of 12 shards failed: KeyError: 3 (main.py:3 in helper).
 func failuresOf(ctx context.Context, tx *store.Tx, job uuid.UUID, failed, total int64) (string, error) {
 	rows, err := store.Many[failure](ctx, tx, sql.FailuresOfJob, job, maxFailuresRead)
 	if err != nil {

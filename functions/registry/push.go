@@ -106,7 +106,7 @@ func (s *Service) PushFunction(ctx context.Context, by functions.Principal, proj
 	return v, created, err
 }
 
-// badBundle tells a bundle that is wrong from a body that broke off: both are the client's to mend.
+// badBundle tells a wrong bundle from a body that broke off: the client must fix both.
 func badBundle(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

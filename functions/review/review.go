@@ -28,7 +28,7 @@ type Resolution struct {
 // The decisions that a person can take about a shard in review.
 const (
 	ResolveAccept = "accept" // one of the outputs, named by its digest
-	ResolveRetry  = "retry"  // lend it once more; also an accepted shard, as long as the job has not ended
+	ResolveRetry  = "retry"  // lease it again; also an accepted shard, as long as the job has not ended
 	ResolveFail   = "fail"
 
 	resolveRecheck = "recheck" // of a flag alone: the shard waits for the server

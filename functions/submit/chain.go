@@ -78,7 +78,7 @@ func (s *Service) GetChain(ctx context.Context, project, job uuid.UUID) (c JobCh
 	return c, err
 }
 
-// FollowUpAgain has the rules decide about an ended job once more. What follows already is not made again; planners that failed are asked again.
+// FollowUpAgain has the rules decide about an ended job again. Existing follow-ups are not made again; planners that failed are asked again.
 func (s *Service) FollowUpAgain(ctx context.Context, by functions.Principal, project, job uuid.UUID) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, job)

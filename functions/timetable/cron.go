@@ -57,7 +57,7 @@ func readZone(name string) (*time.Location, error) {
 
 func (c byClock) next(after time.Time) (time.Time, bool) {
 	for shown := c.following(clock(after, c.zone)); !shown.IsZero(); shown = c.following(shown) {
-		// Not so where the clock shows a time once more.
+		// Not so where the clock shows a time twice.
 		if at := moment(shown, c.zone); at.After(after) {
 			return at, true
 		}

@@ -41,7 +41,7 @@ const (
 var errNoRechecker = errors.New("this server works the queue of rechecks and has no sandbox for them")
 
 // Recheck executes shards on the server, outside of any transaction, and weighs what comes out. Where the server contradicts an agent it
-// executes the shard once more, elsewhere and with another hash seed, before anybody is blamed. An execution that does not come about is
+// executes the shard again, elsewhere and with another hash seed, before anybody is blamed. An execution that does not happen is
 // never a verdict: it is tried again later.
 func (s *Service) Recheck(ctx context.Context, args functions.RecheckArgs) error {
 	if s.rechecker == nil {
@@ -410,7 +410,7 @@ func (r serverRun) answered() bool {
 	return r.Status == string(verify.OK) || r.Status == string(verify.Error)
 }
 
-// usedUp says whether the run has taken all the time that the function may: it is not given as much once more.
+// usedUp says whether the run has taken all the time that the function may: it does not get as much again.
 func (r serverRun) usedUp() bool {
 	return r.Status == string(verify.Timeout) || r.Status == string(verify.CPULimit)
 }

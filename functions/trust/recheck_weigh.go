@@ -48,7 +48,7 @@ func (d doubts) contradicted(runs map[int64][]serverRun) (again []int64) {
 	for _, shard := range d.shards {
 		of := runs[shard.Number]
 		d.hear(shard.Number, of)
-		if len(of) == 1 && of[0].usedUp() { // it is not given as much time once more
+		if len(of) == 1 && of[0].usedUp() { // it does not get as much time again
 			continue
 		}
 		if len(of) == 1 && !of[0].answered() && d.ask(shard).Decision != verify.Fail || len(of) < verify.MaxServerRuns && d.ask(shard).Decision == verify.Recheck {
@@ -181,7 +181,7 @@ func (w *Weighed) judge(b bench, shard ShardRow, runs []serverRun, by verify.Rea
 	}
 }
 
-// unanswered is a shard of which the server has found nothing out: it ran out of time, say. Agents are asked in its place, as many as make
+// unanswered is a shard that the server has no answer for: it ran out of time, say. Agents are asked instead, as many as make
 // their answer credible without it. They end its audits too: a lie that they find taints what else its agent gave.
 func (w *Weighed) unanswered(b bench, shard ShardRow, run serverRun, by verify.Reason) {
 	if shard.State == functions.ShardAccepted && b.spot.drawn(b.job, shard.Number) {

@@ -204,7 +204,7 @@ type bench struct {
 	uncompared bool
 }
 
-// lenderRow is what kind of machine an agent was when it was lent shards of the job, and the evidence about it. The server is one, too.
+// lenderRow is the kind of an agent's machine when it leased shards of the job, and the evidence about it. The server is one, too.
 type lenderRow struct {
 	trustRow
 	Owner   string

@@ -20,7 +20,7 @@ import (
 //	an audit fails: Tainted. The agent's open and undecided windows are dropped,
 //	    in every job of the project
 //
-// One attempt is lent first and its answer is accepted provisionally. The
+// One attempt is leased first and its answer is accepted provisionally. The
 // results of one agent in one job are gathered in windows. When a window is
 // full, or when nothing else of the job is left to do, Closing of its results
 // are drawn by the project's secret and audited; when all of these audits have

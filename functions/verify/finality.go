@@ -22,7 +22,7 @@ type Closing struct {
 	// where it can, else by one replica at another owner each (Means.Support 2).
 	Audits int
 	// Voices is not 0 where audits could not hold the bound: every result of the
-	// pool is lent until so many independent agents agree (Means.Support).
+	// pool is leased until so many independent agents agree (Means.Support).
 	Voices int
 	// Risk is how many wrong results are expected to become final at most.
 	Risk float64

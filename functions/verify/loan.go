@@ -55,7 +55,7 @@ func (l Loan) Free() int64 {
 
 // CreditAfter is an agent's credit when it has brought results back, and so many
 // shards of its leases died: half of it is gone with the first that does, and
-// below zero it falls no further than to where one shard is lent.
+// below zero it falls no further than to where one shard is leased.
 func CreditAfter(credit, brought, lost, first int64) int64 {
 	credit += brought
 	if lost > 0 {
@@ -67,7 +67,7 @@ func CreditAfter(credit, brought, lost, first int64) int64 {
 	return credit
 }
 
-// ShareCap is how many attempts of a job one owner is lent while agents of others
+// ShareCap is how many attempts of a job one owner may lease while agents of others
 // have nothing to do: the stated share of them, or an equal part where the owners
 // that are there are fewer (0: they are not counted), and one at least. So asking first does not
 // decide a job.

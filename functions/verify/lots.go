@@ -11,7 +11,7 @@ import (
 )
 
 // OwnerLots draw for each shard of a job which of the owners that are there it is
-// for, by the project's secret: no owner knows which shards it is lent, and none
+// for, by the project's secret: no owner knows which shards it will lease, and none
 // can change that by asking earlier or more often. They are for one goroutine.
 type OwnerLots struct {
 	mine   cipher.Block

@@ -6,7 +6,7 @@ import (
 
 // Honest machines of different platforms may disagree: another C library rounds
 // otherwise, another interpreter orders sets otherwise. That is told from lying
-// by four things, all of which are needed, since a platform is only what an
+// by four things, which are all needed, since a platform is only what an
 // agent claims:
 //
 //   - The answers come from one class that is known, which is not the

@@ -268,6 +268,6 @@ type Standing string
 
 // The standings.
 const (
-	Active Standing = "active" // is lent work and has a vote
+	Active Standing = "active" // gets leases and has a vote
 	Caught Standing = "caught" // gets no leases and has no vote
 )

@@ -11,7 +11,7 @@ import (
 
 // LinesOptions say what is waited for in lines.
 type LinesOptions[K comparable] struct {
-	// Free says how much there is to be had, up to a bound of its own; 0: nothing.
+	// Free says how much work there is, up to a bound of its own; 0: nothing.
 	Free func(ctx context.Context, key K) (int, error)
 	// Listen says when there may be more.
 	Listen Listen[K]

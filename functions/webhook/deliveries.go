@@ -68,7 +68,7 @@ func getDelivery(ctx context.Context, tx *store.Tx, id, delivery uuid.UUID) (del
 	return r, nil
 }
 
-// ReplayWebhookDelivery sends an event to a webhook once more, under the ID that it had.
+// ReplayWebhookDelivery sends an event to a webhook again, under the same ID.
 func (s *Service) ReplayWebhookDelivery(ctx context.Context, by functions.Principal, project, id, delivery uuid.UUID) (Shown, error) {
 	_, err := s.change(ctx, project, id, func(tx *store.Tx, w Webhook) error {
 		r, err := getDelivery(ctx, tx, id, delivery)

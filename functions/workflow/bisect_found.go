@@ -54,7 +54,7 @@ func (s *Service) decideIdentity(ctx context.Context, project uuid.UUID, v view,
 	return s.beginSearch(ctx, project, v, number, graph.Bisect(0, left.shards))
 }
 
-// corrected is the answer of a step of which wrong shards were found.
+// corrected is the answer of a step in which wrong shards were found.
 func (s *Service) corrected(ctx context.Context, project uuid.UUID, job functions.Job, instead map[int64][]byte) (json.RawMessage, error) {
 	return s.aggregation.AnswerOver(ctx, project, job.ID, 0, job.Shards.Total, instead)
 }
@@ -132,7 +132,7 @@ func (s *Service) keepWrong(ctx context.Context, project uuid.UUID, v view, numb
 	})
 }
 
-// bothResults are what a shard was accepted with, and what the only shard of the job that executed it once more was.
+// bothResults are the accepted result of a shard, and that of the only shard of the job that executed it again.
 func (s *Service) bothResults(ctx context.Context, project, job uuid.UUID, number int64, again uuid.UUID) (was, instead trust.Given, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if err := base.NotArchived(ctx, tx, job); err != nil {

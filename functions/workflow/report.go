@@ -152,7 +152,7 @@ func (s *Service) makeReport(ctx context.Context, project uuid.UUID, v view, num
 	})
 }
 
-// someJob is a job of which a report tells: the runs of its module are listed with it.
+// someJob is a job that a report covers: the runs of its module are listed with it.
 func (v view) someJob(step graph.Step) uuid.UUID {
 	for _, name := range v.definition.Seen(step) {
 		if id := v.steps[v.definition.Number(name)].JobID; id != nil {

@@ -241,7 +241,7 @@ func (m *Manifest) Callable() string {
 	return callable
 }
 
-// EntryFiles lists the paths of which the bundle must hold at least one.
+// EntryFiles lists paths: the bundle must hold at least one of them.
 func (m *Manifest) EntryFiles() []string {
 	if m.IsWasm() {
 		return []string{m.Entry}

@@ -12,7 +12,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/linux"
 )
 
-// errFiles says that the files of a shard could not be had.
+// errFiles says that the files of a shard were unavailable.
 var errFiles = errors.New("sending the files of a shard")
 
 // sendFiles sends a list of files and their bytes, which are checked on both sides.

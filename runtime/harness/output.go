@@ -42,7 +42,7 @@ func newFeed() (int, *os.File, error) {
 	return fds[0], os.NewFile(uintptr(fds[1]), "pipe"), nil
 }
 
-// pipe makes a pipe of which one end is this process's.
+// pipe makes a pipe with one end in this process.
 func pipe(ours int) (fds [2]int, err error) {
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 		return fds, fmt.Errorf("making a pipe: %w", err)

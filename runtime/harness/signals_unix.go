@@ -11,7 +11,7 @@ import (
 // The signals that say more than that a process was ended.
 const (
 	sigKILL = unix.SIGKILL
-	sigBUS  = unix.SIGBUS  // a page that cannot be had
+	sigBUS  = unix.SIGBUS  // a page that is unavailable
 	sigSYS  = unix.SIGSYS  // a system call that is not allowed
 	sigXCPU = unix.SIGXCPU // out of processor time
 	sigXFSZ = unix.SIGXFSZ // a file that is too large

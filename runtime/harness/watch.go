@@ -115,7 +115,7 @@ func (z *zygote) find(template int, namespaced bool) error {
 }
 
 // innermost is the number of a process in the namespace that it lives in; 0
-// when it is not to be learnt.
+// when it cannot be learnt.
 func innermost(pid int) int {
 	status, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
 	if err != nil {

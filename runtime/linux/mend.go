@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// surroundings are what decides how a missing layer is mended.
+// surroundings decide how to get a missing layer.
 type surroundings struct {
 	root      bool
 	container bool

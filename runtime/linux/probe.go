@@ -25,7 +25,7 @@ const probeArgument = "__ostraka-sandbox-probe"
 const probeTime = 30 * time.Second
 
 // Probe tries every layer, in a process of its own, and says what is missing
-// and how to mend it. What it reports as there, it has built.
+// and how to get it. A layer that it reports as there, it has built.
 func Probe(ctx context.Context) Report {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()

@@ -33,7 +33,7 @@ type Layer struct {
 	Name   string `json:"name"`
 	State  State  `json:"state"`
 	Detail string `json:"detail,omitempty"` // what there is, or why it is not
-	Fix    string `json:"fix,omitempty"`    // the command that mends it
+	Fix    string `json:"fix,omitempty"`    // the command that fixes it
 }
 
 // Report is what a probe found.

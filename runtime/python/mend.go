@@ -19,7 +19,7 @@ import (
 // errDamaged says that the program's own copy is not what its manifest says.
 var errDamaged = errors.New("this program is damaged: install it again")
 
-// mend compares a tree with the manifest and puts right what is wrong, from the program. It names what it touched.
+// mend compares a tree with the manifest and repairs it from the program. It names the files that it touched.
 func (i installer) mend(ctx context.Context, tree string) ([]string, error) {
 	root, err := os.OpenRoot(tree)
 	if err != nil {

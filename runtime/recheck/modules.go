@@ -145,7 +145,7 @@ func (b *ByRuntime) Recheck(ctx context.Context, batch Batch) ([]harness.Result,
 	return b.Executor.Recheck(ctx, batch)
 }
 
-// noTree says why a runtime cannot be had.
+// noTree says why a runtime is unavailable.
 func (b *ByRuntime) noTree(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -43,7 +43,7 @@ func (f Fault) String() string {
 
 // Entry is where a function begins.
 type Entry struct {
-	// Files are the paths of which one is the entry, in the order in which they are looked for.
+	// Files are the possible paths of the entry, in the order in which they are looked for.
 	Files []string `json:"files"`
 	// Callable is what the entry must have; "" for a script.
 	Callable string `json:"callable"`

@@ -65,7 +65,7 @@ func (m *Manifest) diskBytes() int64 {
 	return m.Bytes() + blockBytes*int64(len(m.Entries)+len(folders))
 }
 
-// Encode gives the bytes of a manifest, of which its digest is made.
+// Encode gives the bytes of a manifest, from which its digest is made.
 func (m *Manifest) Encode() ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -41,7 +41,7 @@ const (
 	firstFree = 1024
 )
 
-// Check refuses what is not to be called. plain says that the message would go in clear text.
+// Check refuses URLs that must not be called. plain says that the message would go in clear text.
 func (g Guard) Check(address netip.AddrPort, plain bool) error {
 	// A connection to ::ffff:127.0.0.1 is one to 127.0.0.1, and a zone names an interface of this machine.
 	ip := address.Addr().WithZone("").Unmap()

@@ -27,7 +27,7 @@ const (
 	maxSignatures = 20
 )
 
-// Why a message is not to be believed.
+// Why a message must not be believed.
 var (
 	ErrTimestamp = errors.New("the timestamp is not a number of seconds, or too far from now")
 	ErrSignature = errors.New("no signature fits: the body, the ID or the timestamp were changed, or the secret is another one")

@@ -28,7 +28,7 @@ type sight struct {
 	dice    *rand.Rand
 	others  []vote
 	shard   int32
-	done    float64 // the part of the job's shards that was lent
+	done    float64 // the part of the job's shards that was leased
 	since   int     // results since an audit of its own passed; -1: none did
 	trusted bool    // it is looked at less closely than one that is new
 }
@@ -62,7 +62,7 @@ type Population struct {
 	// speed is how many times as fast as the others hostile agents are: 0 is 1.
 	// Who does not compute is as fast as it wants.
 	speed float64
-	// holds marks agents that keep what they were lent, as much as they may, and
+	// holds marks agents that keep what they lease, as much as they may, and
 	// then report all of it at once: audits of it come too late for the rest.
 	holds bool
 	// captures is the part of all further attempts at a shard that hostile agents

@@ -6,7 +6,7 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-// inTail lies as often as harms most, but only when nearly all of the job is lent:
+// inTail lies as often as harms most, but only when nearly all of the job is leased:
 // windows of its end are not full.
 func inTail(from float64) func(verify.Bound) behaviour {
 	return func(b verify.Bound) behaviour {

@@ -91,7 +91,7 @@ func (w *world) weighClaims(n int32, v verify.Verdict) {
 	}
 }
 
-// hold says whether an agent keeps a shard that it was lent, to report it
+// hold says whether an agent keeps a shard that it leases, to report it
 // together with others.
 func (w *world) hold(n int32, a *agent) bool {
 	if !w.pop.holds || a.fair || w.policy.TargetError == 0 || len(w.history[n]) > 0 {

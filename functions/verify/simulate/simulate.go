@@ -148,7 +148,7 @@ type Cell struct {
 	// them whose final answer is wrong.
 	Matter      int `json:"matter,omitempty"`
 	WrongMatter int `json:"wrong_matter,omitempty"`
-	// Excluded counts owners that were lent nothing more of the job since they gave
+	// Excluded counts owners that got no more leases of the job since they gave
 	// no answers where others did.
 	Excluded int `json:"excluded,omitempty"`
 }

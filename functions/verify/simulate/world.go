@@ -36,7 +36,7 @@ type agent struct {
 	valid   int     // BOINC's consecutive_valid
 
 	passedAt int     // results when an audit of its own passed last; -1: none did
-	held     []int32 // shards that it was lent and keeps
+	held     []int32 // shards that it leases and keeps
 	charged  int64   // failed checks of the job, and the audits that it lost by them
 	lost     int64
 }
@@ -189,7 +189,7 @@ func (w *world) settle(n int32) {
 		for range wanted {
 			a := w.pick(n, late)
 			if a != nil && late == nil && a.late > 0 && w.dice.Float64() < a.late {
-				late = a // its lease expires, and the shard is lent to another
+				late = a // its lease expires, and the shard is leased to another
 				a = w.pick(n, late)
 			}
 			if a == nil {
@@ -218,7 +218,7 @@ func (w *world) settle(n int32) {
 	w.again(n, w.means)
 }
 
-// again decides about a shard once more, and carries out what is new.
+// again reconsiders a shard, and carries out what is new.
 func (w *world) again(n int32, m verify.Means) { w.further(n, m, nil) }
 
 // further does so when the server has executed the shard, and got these answers.
@@ -244,7 +244,7 @@ func (w *world) further(n int32, m verify.Means, server []answer) verify.Verdict
 	}
 }
 
-// recheck has the server execute a shard once more. It is always right, where
+// recheck has the server execute a shard again. It is always right, where
 // the function gives one answer.
 func (w *world) recheck(n int32, server []answer) []answer {
 	w.cell.Executions++

@@ -8,7 +8,7 @@ import (
 // noAggregator is the name with which a step asks for nothing to be folded.
 const noAggregator = "none"
 
-// FoldStep folds the results of a step that is a job once more, with another aggregator. No shard runs.
+// FoldStep folds the results of a job's step again, with another aggregator. No shard runs.
 type FoldStep struct {
 	Of         string // the step whose results are folded
 	Aggregator string

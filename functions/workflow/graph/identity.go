@@ -15,7 +15,7 @@ const MaxWrongShards = 16
 // Identity says that two steps which went through one range come to the same, each in its way.
 type Identity struct {
 	Left, Right Side
-	// Policy is of the job that executes a shard once more which is found to differ; the zero value: a quorum of two.
+	// Policy is that of the job that executes a differing shard again; the zero value: a quorum of two.
 	Policy Policy
 }
 

@@ -354,7 +354,7 @@ func (d *Definition) Jobs(values Values) error {
 	return nil
 }
 
-// Digest is the text of which a version's digest is made: the file, and what its names stand for.
+// Digest is the text from which a version's digest is made: the file, and the meaning of its names.
 func Digest(text []byte, pins ...[]byte) []byte {
 	return bytes.Join(append([][]byte{text}, pins...), []byte{0})
 }

@@ -74,7 +74,7 @@ func (s Step) Items(answer json.RawMessage) (lines []byte, n int, err error) {
 	return b.Bytes(), len(list), nil
 }
 
-// checkSources wants the steps of which others read to have what they read.
+// checkSources requires that a step has what other steps read from it.
 func (d *Definition) checkSources() error {
 	for _, s := range d.Steps {
 		if from := s.Map.Source; from != nil && !d.Step(from.Step).Answers() {
