@@ -198,6 +198,111 @@ func (e AlertMetric) Valid() bool {
 	}
 }
 
+// Defines values for BulkActionState.
+const (
+	BulkActionStateCancelled BulkActionState = "cancelled"
+	BulkActionStateFinished  BulkActionState = "finished"
+	BulkActionStateRunning   BulkActionState = "running"
+)
+
+// Valid indicates whether the value is a known member of the BulkActionState enum.
+func (e BulkActionState) Valid() bool {
+	switch e {
+	case BulkActionStateCancelled:
+		return true
+	case BulkActionStateFinished:
+		return true
+	case BulkActionStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkActionSubject.
+const (
+	BulkActionSubjectAgents BulkActionSubject = "agents"
+	BulkActionSubjectFlags  BulkActionSubject = "flags"
+	BulkActionSubjectJobs   BulkActionSubject = "jobs"
+)
+
+// Valid indicates whether the value is a known member of the BulkActionSubject enum.
+func (e BulkActionSubject) Valid() bool {
+	switch e {
+	case BulkActionSubjectAgents:
+		return true
+	case BulkActionSubjectFlags:
+		return true
+	case BulkActionSubjectJobs:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkActionDetailState.
+const (
+	BulkActionDetailStateCancelled BulkActionDetailState = "cancelled"
+	BulkActionDetailStateFinished  BulkActionDetailState = "finished"
+	BulkActionDetailStateRunning   BulkActionDetailState = "running"
+)
+
+// Valid indicates whether the value is a known member of the BulkActionDetailState enum.
+func (e BulkActionDetailState) Valid() bool {
+	switch e {
+	case BulkActionDetailStateCancelled:
+		return true
+	case BulkActionDetailStateFinished:
+		return true
+	case BulkActionDetailStateRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkActionDetailSubject.
+const (
+	BulkActionDetailSubjectAgents BulkActionDetailSubject = "agents"
+	BulkActionDetailSubjectFlags  BulkActionDetailSubject = "flags"
+	BulkActionDetailSubjectJobs   BulkActionDetailSubject = "jobs"
+)
+
+// Valid indicates whether the value is a known member of the BulkActionDetailSubject enum.
+func (e BulkActionDetailSubject) Valid() bool {
+	switch e {
+	case BulkActionDetailSubjectAgents:
+		return true
+	case BulkActionDetailSubjectFlags:
+		return true
+	case BulkActionDetailSubjectJobs:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for BulkRequestSubject.
+const (
+	BulkRequestSubjectAgents BulkRequestSubject = "agents"
+	BulkRequestSubjectFlags  BulkRequestSubject = "flags"
+	BulkRequestSubjectJobs   BulkRequestSubject = "jobs"
+)
+
+// Valid indicates whether the value is a known member of the BulkRequestSubject enum.
+func (e BulkRequestSubject) Valid() bool {
+	switch e {
+	case BulkRequestSubjectAgents:
+		return true
+	case BulkRequestSubjectFlags:
+		return true
+	case BulkRequestSubjectJobs:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CodeDecisionDecision.
 const (
 	CodeDecisionDecisionAllow  CodeDecisionDecision = "allow"
@@ -2552,6 +2657,162 @@ type Bisection struct {
 	To   string `json:"to,omitempty"`
 }
 
+// BulkAction defines model for BulkAction.
+type BulkAction struct {
+	// Action What is done to each.
+	Action    string    `json:"action"`
+	CreatedAt time.Time `json:"created_at"`
+	CreatedBy string    `json:"created_by"`
+
+	// Detail Why it was cancelled.
+	Detail  string     `json:"detail,omitempty"`
+	Done    int64      `json:"done"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	Failed  int64      `json:"failed"`
+
+	// Filter What was asked for; which items that are was decided when the bulk action was made.
+	Filter BulkFilter         `json:"filter"`
+	ID     openapi_types.UUID `json:"id"`
+	Left   int64              `json:"left"`
+
+	// Project Left out: it is about agents of the whole installation.
+	Project *openapi_types.UUID `json:"project,omitempty"`
+	Reason  string              `json:"reason,omitempty"`
+	State   BulkActionState     `json:"state"`
+	Subject BulkActionSubject   `json:"subject"`
+	Total   int64               `json:"total"`
+
+	// Undo The action that takes back what was done; left out where nothing does.
+	Undo string `json:"undo,omitempty"`
+
+	// Undoes The bulk action that this one takes back.
+	Undoes *openapi_types.UUID `json:"undoes,omitempty"`
+}
+
+// BulkActionState defines model for BulkAction.State.
+type BulkActionState string
+
+// BulkActionSubject defines model for BulkAction.Subject.
+type BulkActionSubject string
+
+// BulkActionDetail defines model for BulkActionDetail.
+type BulkActionDetail struct {
+	// Action What is done to each.
+	Action    string    `json:"action"`
+	CreatedAt time.Time `json:"created_at"`
+	CreatedBy string    `json:"created_by"`
+
+	// Detail Why it was cancelled.
+	Detail  string     `json:"detail,omitempty"`
+	Done    int64      `json:"done"`
+	EndedAt *time.Time `json:"ended_at,omitempty"`
+	Failed  int64      `json:"failed"`
+
+	// Failures The first 20 of them.
+	Failures []BulkFailure `json:"failures"`
+
+	// Filter What was asked for; which items that are was decided when the bulk action was made.
+	Filter BulkFilter         `json:"filter"`
+	ID     openapi_types.UUID `json:"id"`
+	Left   int64              `json:"left"`
+
+	// Project Left out: it is about agents of the whole installation.
+	Project *openapi_types.UUID     `json:"project,omitempty"`
+	Reason  string                  `json:"reason,omitempty"`
+	State   BulkActionDetailState   `json:"state"`
+	Subject BulkActionDetailSubject `json:"subject"`
+	Total   int64                   `json:"total"`
+
+	// Undo The action that takes back what was done; left out where nothing does.
+	Undo string `json:"undo,omitempty"`
+
+	// Undoes The bulk action that this one takes back.
+	Undoes *openapi_types.UUID `json:"undoes,omitempty"`
+}
+
+// BulkActionDetailState defines model for BulkActionDetail.State.
+type BulkActionDetailState string
+
+// BulkActionDetailSubject defines model for BulkActionDetail.Subject.
+type BulkActionDetailSubject string
+
+// BulkActionList defines model for BulkActionList.
+type BulkActionList struct {
+	Items []BulkAction `json:"items"`
+
+	// NextCursor Give it as cursor to get the next page. Left out on the last page; the page after a full one may be empty.
+	NextCursor string `json:"next_cursor,omitempty"`
+}
+
+// BulkFailure defines model for BulkFailure.
+type BulkFailure struct {
+	// Code The code of the problem that the single operation would have answered with.
+	Code    string             `json:"code"`
+	Item    openapi_types.UUID `json:"item"`
+	Message string             `json:"message"`
+}
+
+// BulkFilter defines model for BulkFilter.
+type BulkFilter struct {
+	// Agent Flags about this agent.
+	Agent *openapi_types.UUID `json:"agent,omitempty"`
+
+	// Function Flags about this function and its jobs; jobs of this function.
+	Function string `json:"function,omitempty"`
+
+	// Ids These, and no others.
+	Ids []openapi_types.UUID `json:"ids,omitempty"`
+
+	// Job Flags of this job.
+	Job *openapi_types.UUID `json:"job,omitempty"`
+
+	// Kind Flags of this kind.
+	Kind string `json:"kind,omitempty"`
+
+	// Like Flags of the kind, the rule and the function of this flag, itself among them.
+	Like *openapi_types.UUID `json:"like,omitempty"`
+
+	// Owner Agents of this owner.
+	Owner string `json:"owner,omitempty"`
+
+	// Rule Flags that this rule has raised.
+	Rule string `json:"rule,omitempty"`
+
+	// State Jobs or agents in this state.
+	State string `json:"state,omitempty"`
+}
+
+// BulkPlan defines model for BulkPlan.
+type BulkPlan struct {
+	// First The first 20 of them.
+	First []openapi_types.UUID `json:"first"`
+
+	// Total How many items it would have now.
+	Total int64 `json:"total"`
+}
+
+// BulkRequest defines model for BulkRequest.
+type BulkRequest struct {
+	// Action What is done to each: of flags reject, rerun, recheck, pardon or dismiss; of jobs cancel, delete or archive; of a project's agents admit or exclude; of the installation's approve, drain, resume, quarantine or revoke.
+	Action string `json:"action"`
+
+	// Filter To which. What the action cannot be done to now is left out.
+	Filter BulkFilter `json:"filter"`
+
+	// Reason Why, for the audit log: it is recorded with each item.
+	Reason  string             `json:"reason"`
+	Subject BulkRequestSubject `json:"subject"`
+}
+
+// BulkRequestSubject defines model for BulkRequest.Subject.
+type BulkRequestSubject string
+
+// BulkUndo defines model for BulkUndo.
+type BulkUndo struct {
+	// Reason Why, for the audit log.
+	Reason string `json:"reason"`
+}
+
 // BundleSignature defines model for BundleSignature.
 type BundleSignature struct {
 	Digest    string `json:"digest"`
@@ -2669,6 +2930,21 @@ type Conditions struct {
 	TargetError float64   `json:"target_error,omitempty"`
 	ValidUntil  time.Time `json:"valid_until,omitempty"`
 	WallSeconds int64     `json:"wall_seconds,omitempty"`
+}
+
+// Control defines model for Control.
+type Control struct {
+	// Input What is to be computed, which is none of the job's own items and looks like one: for a partition of items only. It is lent at a place that the server draws.
+	Input json.RawMessage `json:"input,omitempty"`
+
+	// Output The known answer. Either this or its digest is given.
+	Output json.RawMessage `json:"output,omitempty"`
+
+	// OutputSha256 The SHA-256 of the known answer in canonical JSON, in hexadecimal.
+	OutputSha256 string `json:"output_sha256,omitempty"`
+
+	// Shard The shard of the job whose answer is known. Either this or an input is given.
+	Shard *int64 `json:"shard,omitempty"`
 }
 
 // Cosignature defines model for Cosignature.
@@ -3784,10 +4060,13 @@ type Job struct {
 
 	// Conditions What the job must keep to, since rules of the guardian say so. The policy is as strict already.
 	Conditions *Conditions `json:"conditions,omitempty"`
-	CreatedAt  time.Time   `json:"created_at"`
-	CreatedBy  string      `json:"created_by"`
-	Depth      int64       `json:"depth"`
-	Error      string      `json:"error,omitempty"`
+
+	// Controls What became of the shards with known answers that the job brought; not in lists.
+	Controls  *JobControls `json:"controls,omitempty"`
+	CreatedAt time.Time    `json:"created_at"`
+	CreatedBy string       `json:"created_by"`
+	Depth     int64        `json:"depth"`
+	Error     string       `json:"error,omitempty"`
 
 	// EventSeq The number of the job's last event.
 	EventSeq   int64      `json:"event_seq"`
@@ -3914,6 +4193,30 @@ type JobConfirmation struct {
 	Unjudged int64 `json:"unjudged"`
 }
 
+// JobControls defines model for JobControls.
+type JobControls struct {
+	// Answers Executions that the controls took. They are not among the job's attempts.
+	Answers int64 `json:"answers"`
+
+	// Given Those that some agent has answered.
+	Given int64 `json:"given"`
+
+	// Right Those that were answered as known, and never otherwise.
+	Right int64 `json:"right"`
+
+	// Total Shards with known answers that the job brought.
+	Total int64 `json:"total"`
+
+	// Unsettled Those that found nothing out: attempts ended without an answer, or nobody was left to give a second opinion.
+	Unsettled int64 `json:"unsettled"`
+
+	// Void Those whose known answer is not believed: three owners or more agree on another one. Nobody is charged.
+	Void int64 `json:"void"`
+
+	// Wrong Those to which an owner gave another answer that is proven wrong: others gave the known one.
+	Wrong int64 `json:"wrong"`
+}
+
 // JobList defines model for JobList.
 type JobList struct {
 	Items []Job `json:"items"`
@@ -3938,7 +4241,10 @@ type JobPlan struct {
 	Agents int64 `json:"agents"`
 
 	// Caught Approved agents that were caught, and are lent nothing.
-	Caught   int64    `json:"caught"`
+	Caught int64 `json:"caught"`
+
+	// Controls Shards with known answers that the job would bring: an execution each at least, besides those of the forecast; as many as the policy asks for at a time under a quorum.
+	Controls int64    `json:"controls,omitempty"`
 	Forecast Forecast `json:"forecast"`
 	Function string   `json:"function"`
 	Policy   Policy   `json:"policy"`
@@ -3991,6 +4297,9 @@ type JobReceiptState string
 type JobRequest struct {
 	// Aggregator What folds the results; what the function says, or else sum, when left out.
 	Aggregator *AggregatorRequest `json:"aggregator,omitempty"`
+
+	// Controls Shards with known answers, to find out who lies: they are lent among the job's own, where no agent can tell them from these, and count for nothing else.
+	Controls []Control `json:"controls,omitempty"`
 
 	// Function The function's name.
 	//
@@ -7039,6 +7348,45 @@ type GetServerAuditStatsParams struct {
 // GetServerAuditStatsParamsBy defines parameters for GetServerAuditStats.
 type GetServerAuditStatsParamsBy string
 
+// PlanServerBulkActionParams defines parameters for PlanServerBulkAction.
+type PlanServerBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListServerBulkActionsParams defines parameters for ListServerBulkActions.
+type ListServerBulkActionsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// StartServerBulkActionParams defines parameters for StartServerBulkAction.
+type StartServerBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// CancelServerBulkActionParams defines parameters for CancelServerBulkAction.
+type CancelServerBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// RetryServerBulkActionParams defines parameters for RetryServerBulkAction.
+type RetryServerBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// UndoServerBulkActionParams defines parameters for UndoServerBulkAction.
+type UndoServerBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
 // ListServerOverridesParams defines parameters for ListServerOverrides.
 type ListServerOverridesParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -7233,6 +7581,45 @@ type GetAuditStatsParams struct {
 
 // GetAuditStatsParamsBy defines parameters for GetAuditStats.
 type GetAuditStatsParamsBy string
+
+// PlanBulkActionParams defines parameters for PlanBulkAction.
+type PlanBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListBulkActionsParams defines parameters for ListBulkActions.
+type ListBulkActionsParams struct {
+	// Cursor The next_cursor of the page before; left out for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Limit How many items at most.
+	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// StartBulkActionParams defines parameters for StartBulkAction.
+type StartBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// CancelBulkActionParams defines parameters for CancelBulkAction.
+type CancelBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// RetryBulkActionParams defines parameters for RetryBulkAction.
+type RetryBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// UndoBulkActionParams defines parameters for UndoBulkAction.
+type UndoBulkActionParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
 
 // ListEnrolmentTokensParams defines parameters for ListEnrolmentTokens.
 type ListEnrolmentTokensParams struct {
@@ -8105,6 +8492,15 @@ type PruneServerAuditJSONRequestBody = AuditPruning
 // RestartServerAuditJSONRequestBody defines body for RestartServerAudit for application/json ContentType.
 type RestartServerAuditJSONRequestBody = NewLogRestart
 
+// PlanServerBulkActionJSONRequestBody defines body for PlanServerBulkAction for application/json ContentType.
+type PlanServerBulkActionJSONRequestBody = BulkRequest
+
+// StartServerBulkActionJSONRequestBody defines body for StartServerBulkAction for application/json ContentType.
+type StartServerBulkActionJSONRequestBody = BulkRequest
+
+// UndoServerBulkActionJSONRequestBody defines body for UndoServerBulkAction for application/json ContentType.
+type UndoServerBulkActionJSONRequestBody = BulkUndo
+
 // ChangeServerGuardianJSONRequestBody defines body for ChangeServerGuardian for application/json ContentType.
 type ChangeServerGuardianJSONRequestBody = GuardianSettings
 
@@ -8146,6 +8542,15 @@ type PruneAuditJSONRequestBody = AuditPruning
 
 // RestartAuditJSONRequestBody defines body for RestartAudit for application/json ContentType.
 type RestartAuditJSONRequestBody = NewLogRestart
+
+// PlanBulkActionJSONRequestBody defines body for PlanBulkAction for application/json ContentType.
+type PlanBulkActionJSONRequestBody = BulkRequest
+
+// StartBulkActionJSONRequestBody defines body for StartBulkAction for application/json ContentType.
+type StartBulkActionJSONRequestBody = BulkRequest
+
+// UndoBulkActionJSONRequestBody defines body for UndoBulkAction for application/json ContentType.
+type UndoBulkActionJSONRequestBody = BulkUndo
 
 // CreateEnrolmentTokenJSONRequestBody defines body for CreateEnrolmentToken for application/json ContentType.
 type CreateEnrolmentTokenJSONRequestBody = NewEnrolmentToken
@@ -8878,6 +9283,100 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/audit/stats (the `GetServerAuditStats` operationId).
 	GetServerAuditStats(ctx context.Context, params *GetServerAuditStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// PlanServerBulkActionWithBody Say to which agents a bulk action would be done
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/bulk-action-plans (the `PlanServerBulkAction` operationId).
+	PlanServerBulkActionWithBody(ctx context.Context, params *PlanServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanServerBulkAction Say to which agents a bulk action would be done
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/bulk-action-plans (the `PlanServerBulkAction` operationId).
+	PlanServerBulkAction(ctx context.Context, params *PlanServerBulkActionParams, body PlanServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListServerBulkActions List bulk actions about the installation, the newest first
+	//
+	// Corresponds with GET /v1/bulk-actions (the `ListServerBulkActions` operationId).
+	ListServerBulkActions(ctx context.Context, params *ListServerBulkActionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartServerBulkActionWithBody Do one thing to many agents of the installation
+	//
+	// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/bulk-actions (the `StartServerBulkAction` operationId).
+	StartServerBulkActionWithBody(ctx context.Context, params *StartServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartServerBulkAction Do one thing to many agents of the installation
+	//
+	// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/bulk-actions (the `StartServerBulkAction` operationId).
+	StartServerBulkAction(ctx context.Context, params *StartServerBulkActionParams, body StartServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetServerBulkAction Get a bulk action about the installation
+	//
+	// Corresponds with GET /v1/bulk-actions/{bulk} (the `GetServerBulkAction` operationId).
+	GetServerBulkAction(ctx context.Context, bulk openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelServerBulkAction Stop a bulk action about the installation
+	//
+	// What it has done stays.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/bulk-actions/{bulk}/cancel (the `CancelServerBulkAction` operationId).
+	CancelServerBulkAction(ctx context.Context, bulk openapi_types.UUID, params *CancelServerBulkActionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryServerBulkAction Do what failed in a bulk action about the installation again
+	//
+	// And what was left of one that was cancelled.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/bulk-actions/{bulk}/retry (the `RetryServerBulkAction` operationId).
+	RetryServerBulkAction(ctx context.Context, bulk openapi_types.UUID, params *RetryServerBulkActionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoServerBulkActionWithBody Take back what a bulk action about the installation has done
+	//
+	// It makes another bulk action, of the items that were done.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/bulk-actions/{bulk}/undo (the `UndoServerBulkAction` operationId).
+	UndoServerBulkActionWithBody(ctx context.Context, bulk openapi_types.UUID, params *UndoServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoServerBulkAction Take back what a bulk action about the installation has done
+	//
+	// It makes another bulk action, of the items that were done.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/bulk-actions/{bulk}/undo (the `UndoServerBulkAction` operationId).
+	UndoServerBulkAction(ctx context.Context, bulk openapi_types.UUID, params *UndoServerBulkActionParams, body UndoServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetEnrolmentChallenge Get a nonce to enrol with
 	//
 	// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -9341,6 +9840,100 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/audit/stats (the `GetAuditStats` operationId).
 	GetAuditStats(ctx context.Context, project openapi_types.UUID, params *GetAuditStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanBulkActionWithBody Say to what a bulk action would be done
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-action-plans (the `PlanBulkAction` operationId).
+	PlanBulkActionWithBody(ctx context.Context, project openapi_types.UUID, params *PlanBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PlanBulkAction Say to what a bulk action would be done
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-action-plans (the `PlanBulkAction` operationId).
+	PlanBulkAction(ctx context.Context, project openapi_types.UUID, params *PlanBulkActionParams, body PlanBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBulkActions List bulk actions, the newest first
+	//
+	// Corresponds with GET /v1/projects/{project}/bulk-actions (the `ListBulkActions` operationId).
+	ListBulkActions(ctx context.Context, project openapi_types.UUID, params *ListBulkActionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartBulkActionWithBody Do one thing to many flags, jobs or agents
+	//
+	// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked. It takes a key that may do the same to one item.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions (the `StartBulkAction` operationId).
+	StartBulkActionWithBody(ctx context.Context, project openapi_types.UUID, params *StartBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// StartBulkAction Do one thing to many flags, jobs or agents
+	//
+	// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked. It takes a key that may do the same to one item.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions (the `StartBulkAction` operationId).
+	StartBulkAction(ctx context.Context, project openapi_types.UUID, params *StartBulkActionParams, body StartBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetBulkAction Get a bulk action: how far it is, and what failed
+	//
+	// Corresponds with GET /v1/projects/{project}/bulk-actions/{bulk} (the `GetBulkAction` operationId).
+	GetBulkAction(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CancelBulkAction Stop a bulk action
+	//
+	// What it has done stays. It takes a key that may do the same to one item.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/cancel (the `CancelBulkAction` operationId).
+	CancelBulkAction(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *CancelBulkActionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RetryBulkAction Do what failed in a bulk action again
+	//
+	// And what was left of one that was cancelled. It has the rights of whoever asks from then on. It takes a key that may do the same to one item.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/retry (the `RetryBulkAction` operationId).
+	RetryBulkAction(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *RetryBulkActionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoBulkActionWithBody Take back what a bulk action has done
+	//
+	// It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. It takes a key that may do the same to one item.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/undo (the `UndoBulkAction` operationId).
+	UndoBulkActionWithBody(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoBulkAction Take back what a bulk action has done
+	//
+	// It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. It takes a key that may do the same to one item.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/undo (the `UndoBulkAction` operationId).
+	UndoBulkAction(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, body UndoBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListEnrolmentTokens List the project's enrolment tokens
 	//
@@ -12058,6 +12651,200 @@ func (c *Client) GetServerAuditStats(ctx context.Context, params *GetServerAudit
 	return c.Client.Do(req)
 }
 
+// PlanServerBulkActionWithBody Say to which agents a bulk action would be done
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/bulk-action-plans (the `PlanServerBulkAction` operationId).
+func (c *Client) PlanServerBulkActionWithBody(ctx context.Context, params *PlanServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanServerBulkActionRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanServerBulkAction Say to which agents a bulk action would be done
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/bulk-action-plans (the `PlanServerBulkAction` operationId).
+func (c *Client) PlanServerBulkAction(ctx context.Context, params *PlanServerBulkActionParams, body PlanServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanServerBulkActionRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListServerBulkActions List bulk actions about the installation, the newest first
+//
+// Corresponds with GET /v1/bulk-actions (the `ListServerBulkActions` operationId).
+func (c *Client) ListServerBulkActions(ctx context.Context, params *ListServerBulkActionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServerBulkActionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartServerBulkActionWithBody Do one thing to many agents of the installation
+//
+// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/bulk-actions (the `StartServerBulkAction` operationId).
+func (c *Client) StartServerBulkActionWithBody(ctx context.Context, params *StartServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartServerBulkActionRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartServerBulkAction Do one thing to many agents of the installation
+//
+// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/bulk-actions (the `StartServerBulkAction` operationId).
+func (c *Client) StartServerBulkAction(ctx context.Context, params *StartServerBulkActionParams, body StartServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartServerBulkActionRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetServerBulkAction Get a bulk action about the installation
+//
+// Corresponds with GET /v1/bulk-actions/{bulk} (the `GetServerBulkAction` operationId).
+func (c *Client) GetServerBulkAction(ctx context.Context, bulk openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetServerBulkActionRequest(c.Server, bulk)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelServerBulkAction Stop a bulk action about the installation
+//
+// What it has done stays.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/bulk-actions/{bulk}/cancel (the `CancelServerBulkAction` operationId).
+func (c *Client) CancelServerBulkAction(ctx context.Context, bulk openapi_types.UUID, params *CancelServerBulkActionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelServerBulkActionRequest(c.Server, bulk, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryServerBulkAction Do what failed in a bulk action about the installation again
+//
+// And what was left of one that was cancelled.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/bulk-actions/{bulk}/retry (the `RetryServerBulkAction` operationId).
+func (c *Client) RetryServerBulkAction(ctx context.Context, bulk openapi_types.UUID, params *RetryServerBulkActionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryServerBulkActionRequest(c.Server, bulk, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoServerBulkActionWithBody Take back what a bulk action about the installation has done
+//
+// It makes another bulk action, of the items that were done.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/bulk-actions/{bulk}/undo (the `UndoServerBulkAction` operationId).
+func (c *Client) UndoServerBulkActionWithBody(ctx context.Context, bulk openapi_types.UUID, params *UndoServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoServerBulkActionRequestWithBody(c.Server, bulk, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoServerBulkAction Take back what a bulk action about the installation has done
+//
+// It makes another bulk action, of the items that were done.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/bulk-actions/{bulk}/undo (the `UndoServerBulkAction` operationId).
+func (c *Client) UndoServerBulkAction(ctx context.Context, bulk openapi_types.UUID, params *UndoServerBulkActionParams, body UndoServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoServerBulkActionRequest(c.Server, bulk, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetEnrolmentChallenge Get a nonce to enrol with
 //
 // The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -13012,6 +13799,200 @@ func (c *Client) RestartAudit(ctx context.Context, project openapi_types.UUID, p
 // Corresponds with GET /v1/projects/{project}/audit/stats (the `GetAuditStats` operationId).
 func (c *Client) GetAuditStats(ctx context.Context, project openapi_types.UUID, params *GetAuditStatsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetAuditStatsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanBulkActionWithBody Say to what a bulk action would be done
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/bulk-action-plans (the `PlanBulkAction` operationId).
+func (c *Client) PlanBulkActionWithBody(ctx context.Context, project openapi_types.UUID, params *PlanBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanBulkActionRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PlanBulkAction Say to what a bulk action would be done
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/bulk-action-plans (the `PlanBulkAction` operationId).
+func (c *Client) PlanBulkAction(ctx context.Context, project openapi_types.UUID, params *PlanBulkActionParams, body PlanBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPlanBulkActionRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBulkActions List bulk actions, the newest first
+//
+// Corresponds with GET /v1/projects/{project}/bulk-actions (the `ListBulkActions` operationId).
+func (c *Client) ListBulkActions(ctx context.Context, project openapi_types.UUID, params *ListBulkActionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBulkActionsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartBulkActionWithBody Do one thing to many flags, jobs or agents
+//
+// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked. It takes a key that may do the same to one item.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions (the `StartBulkAction` operationId).
+func (c *Client) StartBulkActionWithBody(ctx context.Context, project openapi_types.UUID, params *StartBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartBulkActionRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// StartBulkAction Do one thing to many flags, jobs or agents
+//
+// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked. It takes a key that may do the same to one item.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions (the `StartBulkAction` operationId).
+func (c *Client) StartBulkAction(ctx context.Context, project openapi_types.UUID, params *StartBulkActionParams, body StartBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewStartBulkActionRequest(c.Server, project, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetBulkAction Get a bulk action: how far it is, and what failed
+//
+// Corresponds with GET /v1/projects/{project}/bulk-actions/{bulk} (the `GetBulkAction` operationId).
+func (c *Client) GetBulkAction(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBulkActionRequest(c.Server, project, bulk)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CancelBulkAction Stop a bulk action
+//
+// What it has done stays. It takes a key that may do the same to one item.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/cancel (the `CancelBulkAction` operationId).
+func (c *Client) CancelBulkAction(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *CancelBulkActionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCancelBulkActionRequest(c.Server, project, bulk, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RetryBulkAction Do what failed in a bulk action again
+//
+// And what was left of one that was cancelled. It has the rights of whoever asks from then on. It takes a key that may do the same to one item.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/retry (the `RetryBulkAction` operationId).
+func (c *Client) RetryBulkAction(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *RetryBulkActionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRetryBulkActionRequest(c.Server, project, bulk, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoBulkActionWithBody Take back what a bulk action has done
+//
+// It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. It takes a key that may do the same to one item.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/undo (the `UndoBulkAction` operationId).
+func (c *Client) UndoBulkActionWithBody(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoBulkActionRequestWithBody(c.Server, project, bulk, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoBulkAction Take back what a bulk action has done
+//
+// It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. It takes a key that may do the same to one item.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/undo (the `UndoBulkAction` operationId).
+func (c *Client) UndoBulkAction(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, body UndoBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoBulkActionRequest(c.Server, project, bulk, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -18729,6 +19710,376 @@ func NewGetServerAuditStatsRequest(server string, params *GetServerAuditStatsPar
 	return req, nil
 }
 
+// NewPlanServerBulkActionRequest calls the generic PlanServerBulkAction builder with application/json body
+func NewPlanServerBulkActionRequest(server string, params *PlanServerBulkActionParams, body PlanServerBulkActionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanServerBulkActionRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewPlanServerBulkActionRequestWithBody constructs an http.Request for the PlanServerBulkAction method, with any body, and a specified content type
+func NewPlanServerBulkActionRequestWithBody(server string, params *PlanServerBulkActionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-action-plans")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListServerBulkActionsRequest constructs an http.Request for the ListServerBulkActions method
+func NewListServerBulkActionsRequest(server string, params *ListServerBulkActionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-actions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewStartServerBulkActionRequest calls the generic StartServerBulkAction builder with application/json body
+func NewStartServerBulkActionRequest(server string, params *StartServerBulkActionParams, body StartServerBulkActionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartServerBulkActionRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewStartServerBulkActionRequestWithBody constructs an http.Request for the StartServerBulkAction method, with any body, and a specified content type
+func NewStartServerBulkActionRequestWithBody(server string, params *StartServerBulkActionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-actions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetServerBulkActionRequest constructs an http.Request for the GetServerBulkAction method
+func NewGetServerBulkActionRequest(server string, bulk openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "bulk", bulk, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-actions/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCancelServerBulkActionRequest constructs an http.Request for the CancelServerBulkAction method
+func NewCancelServerBulkActionRequest(server string, bulk openapi_types.UUID, params *CancelServerBulkActionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "bulk", bulk, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-actions/%s/cancel", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRetryServerBulkActionRequest constructs an http.Request for the RetryServerBulkAction method
+func NewRetryServerBulkActionRequest(server string, bulk openapi_types.UUID, params *RetryServerBulkActionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "bulk", bulk, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-actions/%s/retry", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewUndoServerBulkActionRequest calls the generic UndoServerBulkAction builder with application/json body
+func NewUndoServerBulkActionRequest(server string, bulk openapi_types.UUID, params *UndoServerBulkActionParams, body UndoServerBulkActionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUndoServerBulkActionRequestWithBody(server, bulk, params, "application/json", bodyReader)
+}
+
+// NewUndoServerBulkActionRequestWithBody constructs an http.Request for the UndoServerBulkAction method, with any body, and a specified content type
+func NewUndoServerBulkActionRequestWithBody(server string, bulk openapi_types.UUID, params *UndoServerBulkActionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "bulk", bulk, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/bulk-actions/%s/undo", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetEnrolmentChallengeRequest constructs an http.Request for the GetEnrolmentChallenge method
 func NewGetEnrolmentChallengeRequest(server string) (*http.Request, error) {
 	var err error
@@ -20747,6 +22098,425 @@ func NewGetAuditStatsRequest(server string, project openapi_types.UUID, params *
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPlanBulkActionRequest calls the generic PlanBulkAction builder with application/json body
+func NewPlanBulkActionRequest(server string, project openapi_types.UUID, params *PlanBulkActionParams, body PlanBulkActionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewPlanBulkActionRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewPlanBulkActionRequestWithBody constructs an http.Request for the PlanBulkAction method, with any body, and a specified content type
+func NewPlanBulkActionRequestWithBody(server string, project openapi_types.UUID, params *PlanBulkActionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/bulk-action-plans", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewListBulkActionsRequest constructs an http.Request for the ListBulkActions method
+func NewListBulkActionsRequest(server string, project openapi_types.UUID, params *ListBulkActionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/bulk-actions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewStartBulkActionRequest calls the generic StartBulkAction builder with application/json body
+func NewStartBulkActionRequest(server string, project openapi_types.UUID, params *StartBulkActionParams, body StartBulkActionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewStartBulkActionRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewStartBulkActionRequestWithBody constructs an http.Request for the StartBulkAction method, with any body, and a specified content type
+func NewStartBulkActionRequestWithBody(server string, project openapi_types.UUID, params *StartBulkActionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/bulk-actions", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetBulkActionRequest constructs an http.Request for the GetBulkAction method
+func NewGetBulkActionRequest(server string, project openapi_types.UUID, bulk openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "bulk", bulk, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/bulk-actions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCancelBulkActionRequest constructs an http.Request for the CancelBulkAction method
+func NewCancelBulkActionRequest(server string, project openapi_types.UUID, bulk openapi_types.UUID, params *CancelBulkActionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "bulk", bulk, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/bulk-actions/%s/cancel", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewRetryBulkActionRequest constructs an http.Request for the RetryBulkAction method
+func NewRetryBulkActionRequest(server string, project openapi_types.UUID, bulk openapi_types.UUID, params *RetryBulkActionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "bulk", bulk, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/bulk-actions/%s/retry", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewUndoBulkActionRequest calls the generic UndoBulkAction builder with application/json body
+func NewUndoBulkActionRequest(server string, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, body UndoBulkActionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUndoBulkActionRequestWithBody(server, project, bulk, params, "application/json", bodyReader)
+}
+
+// NewUndoBulkActionRequestWithBody constructs an http.Request for the UndoBulkAction method, with any body, and a specified content type
+func NewUndoBulkActionRequestWithBody(server string, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "bulk", bulk, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/bulk-actions/%s/undo", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -30413,6 +32183,108 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/audit/stats (the `GetServerAuditStats` operationId).
 	GetServerAuditStatsWithResponse(ctx context.Context, params *GetServerAuditStatsParams, reqEditors ...RequestEditorFn) (*GetServerAuditStatsResponse, error)
 
+	// PlanServerBulkActionWithBodyWithResponse Say to which agents a bulk action would be done
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-action-plans (the `PlanServerBulkAction` operationId).
+	PlanServerBulkActionWithBodyWithResponse(ctx context.Context, params *PlanServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanServerBulkActionResponse, error)
+
+	// PlanServerBulkActionWithResponse Say to which agents a bulk action would be done
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-action-plans (the `PlanServerBulkAction` operationId).
+	PlanServerBulkActionWithResponse(ctx context.Context, params *PlanServerBulkActionParams, body PlanServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanServerBulkActionResponse, error)
+
+	// ListServerBulkActionsWithResponse List bulk actions about the installation, the newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/bulk-actions (the `ListServerBulkActions` operationId).
+	ListServerBulkActionsWithResponse(ctx context.Context, params *ListServerBulkActionsParams, reqEditors ...RequestEditorFn) (*ListServerBulkActionsResponse, error)
+
+	// StartServerBulkActionWithBodyWithResponse Do one thing to many agents of the installation
+	//
+	// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-actions (the `StartServerBulkAction` operationId).
+	StartServerBulkActionWithBodyWithResponse(ctx context.Context, params *StartServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartServerBulkActionResponse, error)
+
+	// StartServerBulkActionWithResponse Do one thing to many agents of the installation
+	//
+	// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-actions (the `StartServerBulkAction` operationId).
+	StartServerBulkActionWithResponse(ctx context.Context, params *StartServerBulkActionParams, body StartServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*StartServerBulkActionResponse, error)
+
+	// GetServerBulkActionWithResponse Get a bulk action about the installation
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/bulk-actions/{bulk} (the `GetServerBulkAction` operationId).
+	GetServerBulkActionWithResponse(ctx context.Context, bulk openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetServerBulkActionResponse, error)
+
+	// CancelServerBulkActionWithResponse Stop a bulk action about the installation
+	//
+	// What it has done stays.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-actions/{bulk}/cancel (the `CancelServerBulkAction` operationId).
+	CancelServerBulkActionWithResponse(ctx context.Context, bulk openapi_types.UUID, params *CancelServerBulkActionParams, reqEditors ...RequestEditorFn) (*CancelServerBulkActionResponse, error)
+
+	// RetryServerBulkActionWithResponse Do what failed in a bulk action about the installation again
+	//
+	// And what was left of one that was cancelled.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-actions/{bulk}/retry (the `RetryServerBulkAction` operationId).
+	RetryServerBulkActionWithResponse(ctx context.Context, bulk openapi_types.UUID, params *RetryServerBulkActionParams, reqEditors ...RequestEditorFn) (*RetryServerBulkActionResponse, error)
+
+	// UndoServerBulkActionWithBodyWithResponse Take back what a bulk action about the installation has done
+	//
+	// It makes another bulk action, of the items that were done.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-actions/{bulk}/undo (the `UndoServerBulkAction` operationId).
+	UndoServerBulkActionWithBodyWithResponse(ctx context.Context, bulk openapi_types.UUID, params *UndoServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoServerBulkActionResponse, error)
+
+	// UndoServerBulkActionWithResponse Take back what a bulk action about the installation has done
+	//
+	// It makes another bulk action, of the items that were done.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/bulk-actions/{bulk}/undo (the `UndoServerBulkAction` operationId).
+	UndoServerBulkActionWithResponse(ctx context.Context, bulk openapi_types.UUID, params *UndoServerBulkActionParams, body UndoServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoServerBulkActionResponse, error)
+
 	// GetEnrolmentChallengeWithResponse Get a nonce to enrol with
 	//
 	// The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -30920,6 +32792,108 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/audit/stats (the `GetAuditStats` operationId).
 	GetAuditStatsWithResponse(ctx context.Context, project openapi_types.UUID, params *GetAuditStatsParams, reqEditors ...RequestEditorFn) (*GetAuditStatsResponse, error)
+
+	// PlanBulkActionWithBodyWithResponse Say to what a bulk action would be done
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-action-plans (the `PlanBulkAction` operationId).
+	PlanBulkActionWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PlanBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanBulkActionResponse, error)
+
+	// PlanBulkActionWithResponse Say to what a bulk action would be done
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-action-plans (the `PlanBulkAction` operationId).
+	PlanBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, params *PlanBulkActionParams, body PlanBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanBulkActionResponse, error)
+
+	// ListBulkActionsWithResponse List bulk actions, the newest first
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/bulk-actions (the `ListBulkActions` operationId).
+	ListBulkActionsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListBulkActionsParams, reqEditors ...RequestEditorFn) (*ListBulkActionsResponse, error)
+
+	// StartBulkActionWithBodyWithResponse Do one thing to many flags, jobs or agents
+	//
+	// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked. It takes a key that may do the same to one item.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions (the `StartBulkAction` operationId).
+	StartBulkActionWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *StartBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartBulkActionResponse, error)
+
+	// StartBulkActionWithResponse Do one thing to many flags, jobs or agents
+	//
+	// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked. It takes a key that may do the same to one item.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions (the `StartBulkAction` operationId).
+	StartBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, params *StartBulkActionParams, body StartBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*StartBulkActionResponse, error)
+
+	// GetBulkActionWithResponse Get a bulk action: how far it is, and what failed
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/bulk-actions/{bulk} (the `GetBulkAction` operationId).
+	GetBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetBulkActionResponse, error)
+
+	// CancelBulkActionWithResponse Stop a bulk action
+	//
+	// What it has done stays. It takes a key that may do the same to one item.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/cancel (the `CancelBulkAction` operationId).
+	CancelBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *CancelBulkActionParams, reqEditors ...RequestEditorFn) (*CancelBulkActionResponse, error)
+
+	// RetryBulkActionWithResponse Do what failed in a bulk action again
+	//
+	// And what was left of one that was cancelled. It has the rights of whoever asks from then on. It takes a key that may do the same to one item.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/retry (the `RetryBulkAction` operationId).
+	RetryBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *RetryBulkActionParams, reqEditors ...RequestEditorFn) (*RetryBulkActionResponse, error)
+
+	// UndoBulkActionWithBodyWithResponse Take back what a bulk action has done
+	//
+	// It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. It takes a key that may do the same to one item.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/undo (the `UndoBulkAction` operationId).
+	UndoBulkActionWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoBulkActionResponse, error)
+
+	// UndoBulkActionWithResponse Take back what a bulk action has done
+	//
+	// It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. It takes a key that may do the same to one item.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/undo (the `UndoBulkAction` operationId).
+	UndoBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, body UndoBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoBulkActionResponse, error)
 
 	// ListEnrolmentTokensWithResponse List the project's enrolment tokens
 	//
@@ -34518,6 +36492,365 @@ func (r GetServerAuditStatsResponse) ContentType() string {
 	return ""
 }
 
+type PlanServerBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkPlan
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlanServerBulkActionResponse) GetJSON200() *BulkPlan {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlanServerBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlanServerBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanServerBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanServerBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlanServerBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListServerBulkActionsResponse200Headers the declared response headers of an HTTP 200 response for ListServerBulkActions
+type ListServerBulkActionsResponse200Headers struct {
+	Link *string
+}
+
+type ListServerBulkActionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkActionList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListServerBulkActionsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListServerBulkActionsResponse) GetJSON200() *BulkActionList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListServerBulkActionsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListServerBulkActionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListServerBulkActionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListServerBulkActionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListServerBulkActionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// StartServerBulkActionResponse201Headers the declared response headers of an HTTP 201 response for StartServerBulkAction
+type StartServerBulkActionResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+}
+
+type StartServerBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *StartServerBulkActionResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r StartServerBulkActionResponse) GetJSON201() *BulkActionDetail {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StartServerBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StartServerBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StartServerBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartServerBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartServerBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetServerBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetServerBulkActionResponse) GetJSON200() *BulkActionDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetServerBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetServerBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetServerBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetServerBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetServerBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CancelServerBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CancelServerBulkActionResponse) GetJSON200() *BulkActionDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CancelServerBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CancelServerBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelServerBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelServerBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelServerBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RetryServerBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RetryServerBulkActionResponse) GetJSON200() *BulkActionDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RetryServerBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RetryServerBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryServerBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryServerBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RetryServerBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UndoServerBulkActionResponse201Headers the declared response headers of an HTTP 201 response for UndoServerBulkAction
+type UndoServerBulkActionResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+}
+
+type UndoServerBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *UndoServerBulkActionResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r UndoServerBulkActionResponse) GetJSON201() *BulkActionDetail {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UndoServerBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UndoServerBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UndoServerBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UndoServerBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UndoServerBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type GetEnrolmentChallengeResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -36291,6 +38624,365 @@ func (r GetAuditStatsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r GetAuditStatsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type PlanBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkPlan
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PlanBulkActionResponse) GetJSON200() *BulkPlan {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PlanBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PlanBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PlanBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PlanBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PlanBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListBulkActionsResponse200Headers the declared response headers of an HTTP 200 response for ListBulkActions
+type ListBulkActionsResponse200Headers struct {
+	Link *string
+}
+
+type ListBulkActionsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkActionList
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListBulkActionsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListBulkActionsResponse) GetJSON200() *BulkActionList {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ListBulkActionsResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListBulkActionsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListBulkActionsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListBulkActionsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListBulkActionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// StartBulkActionResponse201Headers the declared response headers of an HTTP 201 response for StartBulkAction
+type StartBulkActionResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+}
+
+type StartBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *StartBulkActionResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r StartBulkActionResponse) GetJSON201() *BulkActionDetail {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r StartBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r StartBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r StartBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r StartBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r StartBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type GetBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetBulkActionResponse) GetJSON200() *BulkActionDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CancelBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CancelBulkActionResponse) GetJSON200() *BulkActionDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CancelBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CancelBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CancelBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CancelBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CancelBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type RetryBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r RetryBulkActionResponse) GetJSON200() *BulkActionDetail {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r RetryBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r RetryBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r RetryBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r RetryBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r RetryBulkActionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UndoBulkActionResponse201Headers the declared response headers of an HTTP 201 response for UndoBulkAction
+type UndoBulkActionResponse201Headers struct {
+	IdempotencyReplayed *string
+	Location            *string
+}
+
+type UndoBulkActionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *BulkActionDetail
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *UndoBulkActionResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r UndoBulkActionResponse) GetJSON201() *BulkActionDetail {
+	return r.JSON201
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UndoBulkActionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UndoBulkActionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UndoBulkActionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UndoBulkActionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UndoBulkActionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -44553,6 +47245,168 @@ func (c *ClientWithResponses) GetServerAuditStatsWithResponse(ctx context.Contex
 	return ParseGetServerAuditStatsResponse(rsp)
 }
 
+// PlanServerBulkActionWithBodyWithResponse Say to which agents a bulk action would be done
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-action-plans (the `PlanServerBulkAction` operationId).
+func (c *ClientWithResponses) PlanServerBulkActionWithBodyWithResponse(ctx context.Context, params *PlanServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanServerBulkActionResponse, error) {
+	rsp, err := c.PlanServerBulkActionWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanServerBulkActionResponse(rsp)
+}
+
+// PlanServerBulkActionWithResponse Say to which agents a bulk action would be done
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-action-plans (the `PlanServerBulkAction` operationId).
+func (c *ClientWithResponses) PlanServerBulkActionWithResponse(ctx context.Context, params *PlanServerBulkActionParams, body PlanServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanServerBulkActionResponse, error) {
+	rsp, err := c.PlanServerBulkAction(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanServerBulkActionResponse(rsp)
+}
+
+// ListServerBulkActionsWithResponse List bulk actions about the installation, the newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/bulk-actions (the `ListServerBulkActions` operationId).
+func (c *ClientWithResponses) ListServerBulkActionsWithResponse(ctx context.Context, params *ListServerBulkActionsParams, reqEditors ...RequestEditorFn) (*ListServerBulkActionsResponse, error) {
+	rsp, err := c.ListServerBulkActions(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListServerBulkActionsResponse(rsp)
+}
+
+// StartServerBulkActionWithBodyWithResponse Do one thing to many agents of the installation
+//
+// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-actions (the `StartServerBulkAction` operationId).
+func (c *ClientWithResponses) StartServerBulkActionWithBodyWithResponse(ctx context.Context, params *StartServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartServerBulkActionResponse, error) {
+	rsp, err := c.StartServerBulkActionWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartServerBulkActionResponse(rsp)
+}
+
+// StartServerBulkActionWithResponse Do one thing to many agents of the installation
+//
+// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-actions (the `StartServerBulkAction` operationId).
+func (c *ClientWithResponses) StartServerBulkActionWithResponse(ctx context.Context, params *StartServerBulkActionParams, body StartServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*StartServerBulkActionResponse, error) {
+	rsp, err := c.StartServerBulkAction(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartServerBulkActionResponse(rsp)
+}
+
+// GetServerBulkActionWithResponse Get a bulk action about the installation
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/bulk-actions/{bulk} (the `GetServerBulkAction` operationId).
+func (c *ClientWithResponses) GetServerBulkActionWithResponse(ctx context.Context, bulk openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetServerBulkActionResponse, error) {
+	rsp, err := c.GetServerBulkAction(ctx, bulk, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetServerBulkActionResponse(rsp)
+}
+
+// CancelServerBulkActionWithResponse Stop a bulk action about the installation
+//
+// What it has done stays.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-actions/{bulk}/cancel (the `CancelServerBulkAction` operationId).
+func (c *ClientWithResponses) CancelServerBulkActionWithResponse(ctx context.Context, bulk openapi_types.UUID, params *CancelServerBulkActionParams, reqEditors ...RequestEditorFn) (*CancelServerBulkActionResponse, error) {
+	rsp, err := c.CancelServerBulkAction(ctx, bulk, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelServerBulkActionResponse(rsp)
+}
+
+// RetryServerBulkActionWithResponse Do what failed in a bulk action about the installation again
+//
+// And what was left of one that was cancelled.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-actions/{bulk}/retry (the `RetryServerBulkAction` operationId).
+func (c *ClientWithResponses) RetryServerBulkActionWithResponse(ctx context.Context, bulk openapi_types.UUID, params *RetryServerBulkActionParams, reqEditors ...RequestEditorFn) (*RetryServerBulkActionResponse, error) {
+	rsp, err := c.RetryServerBulkAction(ctx, bulk, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryServerBulkActionResponse(rsp)
+}
+
+// UndoServerBulkActionWithBodyWithResponse Take back what a bulk action about the installation has done
+//
+// It makes another bulk action, of the items that were done.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-actions/{bulk}/undo (the `UndoServerBulkAction` operationId).
+func (c *ClientWithResponses) UndoServerBulkActionWithBodyWithResponse(ctx context.Context, bulk openapi_types.UUID, params *UndoServerBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoServerBulkActionResponse, error) {
+	rsp, err := c.UndoServerBulkActionWithBody(ctx, bulk, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoServerBulkActionResponse(rsp)
+}
+
+// UndoServerBulkActionWithResponse Take back what a bulk action about the installation has done
+//
+// It makes another bulk action, of the items that were done.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/bulk-actions/{bulk}/undo (the `UndoServerBulkAction` operationId).
+func (c *ClientWithResponses) UndoServerBulkActionWithResponse(ctx context.Context, bulk openapi_types.UUID, params *UndoServerBulkActionParams, body UndoServerBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoServerBulkActionResponse, error) {
+	rsp, err := c.UndoServerBulkAction(ctx, bulk, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoServerBulkActionResponse(rsp)
+}
+
 // GetEnrolmentChallengeWithResponse Get a nonce to enrol with
 //
 // The agent signs it, so that an enrolment that somebody has heard is no good to him. It works once for an agent, and for a minute.
@@ -45359,6 +48213,168 @@ func (c *ClientWithResponses) GetAuditStatsWithResponse(ctx context.Context, pro
 		return nil, err
 	}
 	return ParseGetAuditStatsResponse(rsp)
+}
+
+// PlanBulkActionWithBodyWithResponse Say to what a bulk action would be done
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/bulk-action-plans (the `PlanBulkAction` operationId).
+func (c *ClientWithResponses) PlanBulkActionWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PlanBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PlanBulkActionResponse, error) {
+	rsp, err := c.PlanBulkActionWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanBulkActionResponse(rsp)
+}
+
+// PlanBulkActionWithResponse Say to what a bulk action would be done
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/bulk-action-plans (the `PlanBulkAction` operationId).
+func (c *ClientWithResponses) PlanBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, params *PlanBulkActionParams, body PlanBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*PlanBulkActionResponse, error) {
+	rsp, err := c.PlanBulkAction(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePlanBulkActionResponse(rsp)
+}
+
+// ListBulkActionsWithResponse List bulk actions, the newest first
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/bulk-actions (the `ListBulkActions` operationId).
+func (c *ClientWithResponses) ListBulkActionsWithResponse(ctx context.Context, project openapi_types.UUID, params *ListBulkActionsParams, reqEditors ...RequestEditorFn) (*ListBulkActionsResponse, error) {
+	rsp, err := c.ListBulkActions(ctx, project, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListBulkActionsResponse(rsp)
+}
+
+// StartBulkActionWithBodyWithResponse Do one thing to many flags, jobs or agents
+//
+// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked. It takes a key that may do the same to one item.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions (the `StartBulkAction` operationId).
+func (c *ClientWithResponses) StartBulkActionWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *StartBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*StartBulkActionResponse, error) {
+	rsp, err := c.StartBulkActionWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartBulkActionResponse(rsp)
+}
+
+// StartBulkActionWithResponse Do one thing to many flags, jobs or agents
+//
+// What it is about is chosen now; each item is then decided by the guardian, done and recorded in the audit log as if it had been asked for alone, with the rights of whoever begins it. It goes on after a crash, and stops when the key with which it was begun is revoked. It takes a key that may do the same to one item.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions (the `StartBulkAction` operationId).
+func (c *ClientWithResponses) StartBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, params *StartBulkActionParams, body StartBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*StartBulkActionResponse, error) {
+	rsp, err := c.StartBulkAction(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseStartBulkActionResponse(rsp)
+}
+
+// GetBulkActionWithResponse Get a bulk action: how far it is, and what failed
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/bulk-actions/{bulk} (the `GetBulkAction` operationId).
+func (c *ClientWithResponses) GetBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetBulkActionResponse, error) {
+	rsp, err := c.GetBulkAction(ctx, project, bulk, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetBulkActionResponse(rsp)
+}
+
+// CancelBulkActionWithResponse Stop a bulk action
+//
+// What it has done stays. It takes a key that may do the same to one item.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/cancel (the `CancelBulkAction` operationId).
+func (c *ClientWithResponses) CancelBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *CancelBulkActionParams, reqEditors ...RequestEditorFn) (*CancelBulkActionResponse, error) {
+	rsp, err := c.CancelBulkAction(ctx, project, bulk, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCancelBulkActionResponse(rsp)
+}
+
+// RetryBulkActionWithResponse Do what failed in a bulk action again
+//
+// And what was left of one that was cancelled. It has the rights of whoever asks from then on. It takes a key that may do the same to one item.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/retry (the `RetryBulkAction` operationId).
+func (c *ClientWithResponses) RetryBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *RetryBulkActionParams, reqEditors ...RequestEditorFn) (*RetryBulkActionResponse, error) {
+	rsp, err := c.RetryBulkAction(ctx, project, bulk, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseRetryBulkActionResponse(rsp)
+}
+
+// UndoBulkActionWithBodyWithResponse Take back what a bulk action has done
+//
+// It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. It takes a key that may do the same to one item.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/undo (the `UndoBulkAction` operationId).
+func (c *ClientWithResponses) UndoBulkActionWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoBulkActionResponse, error) {
+	rsp, err := c.UndoBulkActionWithBody(ctx, project, bulk, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoBulkActionResponse(rsp)
+}
+
+// UndoBulkActionWithResponse Take back what a bulk action has done
+//
+// It makes another bulk action, of the items that were done, where the bulk action says in `undo` what takes it back. It takes a key that may do the same to one item.
+//
+// The body has at most 1048576 bytes.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/bulk-actions/{bulk}/undo (the `UndoBulkAction` operationId).
+func (c *ClientWithResponses) UndoBulkActionWithResponse(ctx context.Context, project openapi_types.UUID, bulk openapi_types.UUID, params *UndoBulkActionParams, body UndoBulkActionJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoBulkActionResponse, error) {
+	rsp, err := c.UndoBulkAction(ctx, project, bulk, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoBulkActionResponse(rsp)
 }
 
 // ListEnrolmentTokensWithResponse List the project's enrolment tokens
@@ -49554,6 +52570,290 @@ func ParseGetServerAuditStatsResponse(rsp *http.Response) (*GetServerAuditStatsR
 	return response, nil
 }
 
+// ParsePlanServerBulkActionResponse parses an HTTP response from a PlanServerBulkActionWithResponse call
+func ParsePlanServerBulkActionResponse(rsp *http.Response) (*PlanServerBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanServerBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListServerBulkActionsResponse parses an HTTP response from a ListServerBulkActionsWithResponse call
+func ParseListServerBulkActionsResponse(rsp *http.Response) (*ListServerBulkActionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListServerBulkActionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkActionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListServerBulkActionsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseStartServerBulkActionResponse parses an HTTP response from a StartServerBulkActionWithResponse call
+func ParseStartServerBulkActionResponse(rsp *http.Response) (*StartServerBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartServerBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers StartServerBulkActionResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetServerBulkActionResponse parses an HTTP response from a GetServerBulkActionWithResponse call
+func ParseGetServerBulkActionResponse(rsp *http.Response) (*GetServerBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetServerBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCancelServerBulkActionResponse parses an HTTP response from a CancelServerBulkActionWithResponse call
+func ParseCancelServerBulkActionResponse(rsp *http.Response) (*CancelServerBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelServerBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRetryServerBulkActionResponse parses an HTTP response from a RetryServerBulkActionWithResponse call
+func ParseRetryServerBulkActionResponse(rsp *http.Response) (*RetryServerBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryServerBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUndoServerBulkActionResponse parses an HTTP response from a UndoServerBulkActionWithResponse call
+func ParseUndoServerBulkActionResponse(rsp *http.Response) (*UndoServerBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UndoServerBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers UndoServerBulkActionResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetEnrolmentChallengeResponse parses an HTTP response from a GetEnrolmentChallengeWithResponse call
 func ParseGetEnrolmentChallengeResponse(rsp *http.Response) (*GetEnrolmentChallengeResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -50869,6 +54169,290 @@ func ParseGetAuditStatsResponse(rsp *http.Response) (*GetAuditStatsResponse, err
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParsePlanBulkActionResponse parses an HTTP response from a PlanBulkActionWithResponse call
+func ParsePlanBulkActionResponse(rsp *http.Response) (*PlanBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PlanBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkPlan
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseListBulkActionsResponse parses an HTTP response from a ListBulkActionsWithResponse call
+func ParseListBulkActionsResponse(rsp *http.Response) (*ListBulkActionsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListBulkActionsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkActionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListBulkActionsResponse200Headers
+		if values := rsp.Header.Values("Link"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Link", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Link = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseStartBulkActionResponse parses an HTTP response from a StartBulkActionWithResponse call
+func ParseStartBulkActionResponse(rsp *http.Response) (*StartBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &StartBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers StartBulkActionResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetBulkActionResponse parses an HTTP response from a GetBulkActionWithResponse call
+func ParseGetBulkActionResponse(rsp *http.Response) (*GetBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCancelBulkActionResponse parses an HTTP response from a CancelBulkActionWithResponse call
+func ParseCancelBulkActionResponse(rsp *http.Response) (*CancelBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CancelBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseRetryBulkActionResponse parses an HTTP response from a RetryBulkActionWithResponse call
+func ParseRetryBulkActionResponse(rsp *http.Response) (*RetryBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &RetryBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseUndoBulkActionResponse parses an HTTP response from a UndoBulkActionWithResponse call
+func ParseUndoBulkActionResponse(rsp *http.Response) (*UndoBulkActionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UndoBulkActionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest BulkActionDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers UndoBulkActionResponse201Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
+		response.Headers201 = &headers
 	}
 
 	return response, nil
