@@ -16,7 +16,8 @@ func ForStep() map[string][]Kind {
 // StepsCarryOn are the steps that only carry on with what was decided, each with the reason.
 func StepsCarryOn() map[string]string {
 	return map[string]string{
-		"bulk":              "does what a bulk action is about, which was decided when it was begun; each item is decided by itself",
+		"judge_controls":    "it weighs what agents said of shards with known answers, which were submitted with their job",
+		"bulk":              "it does what a bulk action is about, which was decided when it was begun; each item is decided by itself",
 		"aggregate":         "it folds results of a job that was submitted",
 		"cancel":            "it ends the leases of a job whose cancelling was decided",
 		"weigh_claims":      "it weighs what agents said of results",
