@@ -28,6 +28,7 @@ func StepsCarryOn() map[string]string {
 		"spread_webhooks":   "it makes deliveries of events for webhooks that webhook.change was decided about",
 		"due_schedules":     "it has a step look at each schedule that is due; each job that this makes is decided as JobSubmit",
 		"archive":           "it archives what data.archive was decided about, or what is as old as the project says",
+		"pack":              "it packs the attempts of a job that has ended, of which nothing is lost",
 		"erase":             "it deletes what data.delete was decided about",
 		"expire_leases":     "it takes back what was lent for a time that is over",
 		"revoke_leases":     "it takes leases from an agent that was turned out, excluded or paused, which was decided",

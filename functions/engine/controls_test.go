@@ -136,7 +136,9 @@ func TestAFileOfWrongAnswersHarmsNobody(t *testing.T) {
 					w.settleAll()
 					w.check(job.ID)
 				}
-				w.exec("update control_loans set reported_at = reported_at - interval '10 minutes'")
+				if state == "unsettled" { // else one could be given up before its third owner has come
+					w.exec("update control_loans set reported_at = reported_at - interval '10 minutes'")
+				}
 			}
 			done := w.job(job.ID)
 			require.Equal(t, functions.JobFinished, done.State, "%+v %+v", done, done.Controls)

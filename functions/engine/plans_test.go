@@ -26,7 +26,7 @@ func TestLookUpsGoByKeyWithoutStatistics(t *testing.T) {
 	}{
 		{trustsql.CountFinalShards, []any{id, 0, 65536, id}},
 		{trustsql.IncidentShards, []any{id, id, 1000}},
-		{dispatchsql.TakeBackShards, []any{id, []int64{1, 2}, id, 1}},
+		{dispatchsql.TakeBackShards, []any{id, []int64{1, 2}, id, 1, id}},
 		{aggregationsql.ListFrontier, []any{id, 1, 100}},
 		{aggregationsql.FrontierSize, []any{id, 1, 100}},
 	} {
