@@ -182,16 +182,22 @@ const events = ["job.finished", "job.failed", "job.cancelled", "flag.raised", "s
 
 /** A form that gives a webhook another URL or other events. */
 function Change({ webhook: w, onChange }: { webhook: Schemas["Webhook"]; onChange: (body: Schemas["WebhookChange"]) => Promise<unknown> }) {
-  const [url, setUrl] = useState(w.url);
-  const [kinds, setKinds] = useState<string[]>(w.kinds);
-  const change = () => onChange({ url: url === w.url ? undefined : url, kinds: events.filter((k) => kinds.includes(k)) });
+  // What a person has not touched is what the webhook has now, also where somebody else has changed it meanwhile.
+  const [url, setUrl] = useState<string>();
+  const [chosen, setChosen] = useState<readonly string[]>();
+  const kinds = chosen ?? w.kinds;
+  const change = async () => {
+    await onChange({ url, kinds: chosen && events.filter((k) => chosen.includes(k)) });
+    setUrl(undefined);
+    setChosen(undefined);
+  };
   return (
     <Ask label="Change…" title={`Change ${visible(w.name)}?`} confirm="Change it" onConfirm={change}>
       <div className={ui.stack}>
-        <label className={ui.field}><span>URL</span><input className={ui.input} type="url" required value={url} onChange={(e) => setUrl(e.target.value)} /></label>
+        <label className={ui.field}><span>URL</span><input className={ui.input} type="url" required value={url ?? w.url} onChange={(e) => setUrl(e.target.value)} /></label>
         <fieldset style={{ border: 0, padding: 0, margin: 0 }}>
           <legend>Events</legend>
-          {events.map((k) => <label key={k} className={ui.row}><input type="checkbox" checked={kinds.includes(k)} onChange={(e) => setKinds(e.target.checked ? [...kinds, k] : kinds.filter((x) => x !== k))} /> {k}</label>)}
+          {events.map((k) => <label key={k} className={ui.row}><input type="checkbox" checked={kinds.includes(k)} onChange={(e) => setChosen(e.target.checked ? [...kinds, k] : kinds.filter((x) => x !== k))} /> {k}</label>)}
         </fieldset>
         <p className={ui.muted}>Its secret stays. What waits goes to the new URL.</p>
       </div>
