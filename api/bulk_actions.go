@@ -29,11 +29,12 @@ type BulkRequest struct {
 	Subject string               `json:"subject" enum:"flags,jobs,agents"`
 	Action  string               `json:"action" minLength:"1" maxLength:"40" doc:"What is done to each: of flags reject, rerun, recheck, pardon or dismiss; of jobs cancel, delete or archive; of a project's agents admit or exclude; of the installation's approve, drain, resume, quarantine or revoke."`
 	Filter  functions.BulkFilter `json:"filter" doc:"To which. What the action cannot be done to now is left out."`
+	All     bool                 `json:"all,omitempty" doc:"Where the filter is empty: all of them are meant. An empty filter without it is refused."`
 	Reason  string               `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log: it is recorded with each item."`
 }
 
 func (r BulkRequest) start() bulk.Start {
-	return bulk.Start{Subject: functions.BulkSubject(r.Subject), Action: r.Action, Filter: r.Filter, Reason: r.Reason}
+	return bulk.Start{Subject: functions.BulkSubject(r.Subject), Action: r.Action, Filter: r.Filter, All: r.All, Reason: r.Reason}
 }
 
 // StartBulkInput is a new bulk action in a project.
@@ -101,6 +102,7 @@ func (s *server) bulkOperations() {
 	const path = "/v1/projects/{project}/bulk-actions"
 	const one = path + "/{bulk}"
 	begin := roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleReviewer, functions.RoleOperator)
+	look := roles(append(readers().roles, functions.RoleOperator)...) // whoever may begin one sees how far it is
 	mine := func(in BulkPath) (project, id uuid.UUID, err error) { return in.and("bulk action", in.Bulk) }
 	register(s, operation{
 		id: "planBulkAction", method: http.MethodPost, path: "/v1/projects/{project}/bulk-action-plans", tag: "bulk actions", summary: "Say to what a bulk action would be done",
@@ -123,12 +125,12 @@ func (s *server) bulkOperations() {
 		return s.startBulk(ctx, c, project, in.Body)
 	})
 	register(s, operation{
-		id: "listBulkActions", method: http.MethodGet, path: path, tag: "bulk actions", summary: "List bulk actions, the newest first", access: readers(),
+		id: "listBulkActions", method: http.MethodGet, path: path, tag: "bulk actions", summary: "List bulk actions, the newest first", access: look,
 	}, func(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.BulkAction], error) {
 		return listOfProject(ctx, c, in, cursorOfID, s.service.ListBulkActions, func(a functions.BulkAction) string { return a.ID.String() })
 	})
 	register(s, operation{
-		id: "getBulkAction", method: http.MethodGet, path: one, tag: "bulk actions", summary: "Get a bulk action: how far it is, and what failed", access: readers(),
+		id: "getBulkAction", method: http.MethodGet, path: one, tag: "bulk actions", summary: "Get a bulk action: how far it is, and what failed", access: look,
 	}, func(ctx context.Context, _ *call, in *BulkPath) (*bulkOutput, error) {
 		project, id, err := mine(*in)
 		if err != nil {

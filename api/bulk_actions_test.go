@@ -10,7 +10,7 @@ import (
 func TestWhoMayDoToOneMayDoToMany(t *testing.T) {
 	r := newRig(t)
 	body := func(subject, action string) string {
-		return `{"subject":"` + subject + `","action":"` + action + `","filter":{},"reason":"r"}`
+		return `{"subject":"` + subject + `","action":"` + action + `","filter":{},"all":true,"reason":"r"}`
 	}
 	for _, c := range []struct {
 		path, key, body string
@@ -43,5 +43,19 @@ func TestWhoMayDoToOneMayDoToMany(t *testing.T) {
 	require.Equal(t, in("/bulk-actions/"+thingID.String()), a.Header.Get("Location"))
 	require.Equal(t, "mismatch", r.fake.bulk.Filter.Kind)
 	require.Len(t, r.fake.bulk.Filter.IDs, 1)
+	require.False(t, r.fake.bulk.All)
 	require.Equal(t, "/v1/bulk-actions/"+thingID.String(), r.ask("POST", "/v1/bulk-actions", operatorKey, body("agents", "drain")).Header.Get("Location"))
+	require.True(t, r.fake.bulk.All)
+}
+
+// TestWhoBeginsABulkActionMayLookAtIt: operators too, who exclude agents from a project and read nothing else of it.
+func TestWhoBeginsABulkActionMayLookAtIt(t *testing.T) {
+	r := newRig(t)
+	for _, key := range []string{ownerKey, submitterKey, viewerKey, operatorKey} {
+		for _, path := range []string{in("/bulk-actions"), in("/bulk-actions/" + thingID.String())} {
+			a := r.ask("GET", path, key, "")
+			require.Equal(t, 200, a.StatusCode, "%s %s: %s", path, key, a.body)
+		}
+	}
+	require.Equal(t, 403, r.ask("GET", in("/jobs"), operatorKey, "").StatusCode)
 }

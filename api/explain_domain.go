@@ -39,7 +39,7 @@ func namedProblems() []explanation {
 func domainProblems() []explanation {
 	const correct = "Correct what the detail names."
 	return []explanation{
-		{"bad_bulk_action", http.StatusUnprocessableEntity, "There is no such bulk action, or its filter does not choose what it is about.", correct},
+		{"bad_bulk_action", http.StatusUnprocessableEntity, "There is no such bulk action, its filter does not choose what it is about, or it is empty and all were not meant (`all`).", correct},
 		{"cannot_be_undone", http.StatusConflict, "Nothing takes back what the bulk action has done, or it has done nothing, or goes on.", "A bulk action that has ended says what undoes it."},
 		{"nothing_left", http.StatusConflict, "The bulk action goes on, or nothing of it is left to do.", "Wait until it has ended; GET on it says what failed."},
 		{"nothing_matches", http.StatusConflict, "The bulk action would be about nothing: no item matches to which it can be done now.", "Look at the list with the same filter."},

@@ -2796,6 +2796,9 @@ type BulkRequest struct {
 	// Action What is done to each: of flags reject, rerun, recheck, pardon or dismiss; of jobs cancel, delete or archive; of a project's agents admit or exclude; of the installation's approve, drain, resume, quarantine or revoke.
 	Action string `json:"action"`
 
+	// All Where the filter is empty: all of them are meant. An empty filter without it is refused.
+	All bool `json:"all,omitempty"`
+
 	// Filter To which. What the action cannot be done to now is left out.
 	Filter BulkFilter `json:"filter"`
 

@@ -39,6 +39,12 @@ type BulkFilter struct {
 	Owner    string      `json:"owner,omitempty" maxLength:"200" doc:"Agents of this owner."`
 }
 
+// Empty tells whether the filter chooses nothing in particular, and so takes all.
+func (f BulkFilter) Empty() bool {
+	named := len(f.IDs) > 0 || f.Like != nil || f.Job != nil || f.Agent != nil
+	return !named && f.Kind == "" && f.Rule == "" && f.Function == "" && f.State == "" && f.Owner == ""
+}
+
 // BulkAction is a bulk action.
 type BulkAction struct {
 	ID        uuid.UUID   `json:"id"`

@@ -115,6 +115,10 @@ func (s Start) check(project uuid.UUID) (kind, error) {
 		return k, bad(fmt.Sprintf("there is no bulk action on %.40q here", s.Subject), "flags and jobs are those of a project; operators decide about agents of the installation")
 	case !known:
 		return k, bad(fmt.Sprintf("%.40q cannot be done to many %s", s.Action, s.Subject), "choose "+strings.Join(slices.Sorted(maps.Keys(of)), ", "))
+	case f.Empty() && !s.All:
+		return k, bad(fmt.Sprintf("the filter is empty: that would be all %s", s.Subject), "say which, or \"all\": true")
+	case !f.Empty() && s.All:
+		return k, bad(fmt.Sprintf("it is about all %s, and has a filter too", s.Subject), "leave one of them out")
 	case len(f.IDs) > MaxIDs:
 		return k, bad(fmt.Sprintf("it names %d items, at most %d can be named", len(f.IDs), MaxIDs), "use a filter")
 	case s.Subject != functions.BulkFlags && (f.Like != nil || f.Kind != "" || f.Rule != "" || f.Job != nil || f.Agent != nil):

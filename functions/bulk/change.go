@@ -111,7 +111,7 @@ func (s *Service) UndoBulkAction(ctx context.Context, by functions.Principal, pr
 			Hint: "a bulk action that has ended says what undoes it",
 		}
 	}
-	start := Start{Subject: r.Subject, Action: undo, Reason: reason}
+	start := Start{Subject: r.Subject, Action: undo, All: true, Reason: reason} // all that was done
 	if _, err := start.check(project); err != nil {
 		return d, false, err
 	}

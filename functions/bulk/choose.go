@@ -11,7 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// Plan says what a bulk action would be about, and changes nothing.
+// PlanBulkAction says what a bulk action would be about, and changes nothing.
 func (s *Service) PlanBulkAction(ctx context.Context, project uuid.UUID, start Start) (p functions.BulkPlan, err error) {
 	k, err := s.prepare(ctx, project, &start)
 	if err != nil {

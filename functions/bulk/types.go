@@ -30,6 +30,7 @@ type Start struct {
 	Subject functions.BulkSubject
 	Action  string
 	Filter  functions.BulkFilter
+	All     bool // the filter is empty on purpose: nobody is to choose everything by leaving something out
 	Reason  string
 }
 

@@ -27,7 +27,7 @@ select gen_random_uuid(), $1, 'votes', 'project', 'made-' || (select count(*) fr
 }
 
 func dismissal(f functions.BulkFilter) bulk.Start {
-	return bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", Filter: f, Reason: "noise"}
+	return bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", Filter: f, All: f.Empty(), Reason: "noise"}
 }
 
 func (w *world) startBulk(s bulk.Start) functions.BulkActionDetail {
@@ -206,7 +206,7 @@ func TestJobsAreCancelledAndDeletedInBulk(t *testing.T) {
 	w.settleAll()
 	require.EqualValues(t, 2, w.bulk(d.ID).Done)
 	require.EqualValues(t, 1, w.count("select count(*) from jobs"))
-	_, err := w.PlanBulkAction(t.Context(), w.project, bulk.Start{Subject: functions.BulkJobs, Action: "archive", Reason: "r"})
+	_, err := w.PlanBulkAction(t.Context(), w.project, bulk.Start{Subject: functions.BulkJobs, Action: "archive", All: true, Reason: "r"})
 	requireCode(t, err, "nothing_matches")
 }
 
@@ -277,7 +277,10 @@ func TestBulkActionsHaveLimits(t *testing.T) {
 		{bulk.Start{Subject: functions.BulkFlags, Action: "accept", Reason: "r"}, "bad_bulk_action"},
 		{bulk.Start{Subject: functions.BulkJobs, Action: "cancel", Filter: functions.BulkFilter{Kind: "x"}, Reason: "r"}, "bad_bulk_action"},
 		{bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", Filter: functions.BulkFilter{Owner: "x"}, Reason: "r"}, "bad_bulk_action"},
-		{bulk.Start{Subject: functions.BulkFlags, Action: "dismiss"}, "bad_reason"},
+		{bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", All: true}, "bad_reason"},
+		{bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", Reason: "r"}, "bad_bulk_action"},
+		{bulk.Start{Subject: functions.BulkJobs, Action: "delete", Filter: functions.BulkFilter{IDs: []uuid.UUID{}}, Reason: "r"}, "bad_bulk_action"},
+		{bulk.Start{Subject: functions.BulkJobs, Action: "delete", Filter: functions.BulkFilter{Function: "numbers"}, All: true, Reason: "r"}, "bad_bulk_action"},
 		{dismissal(functions.BulkFilter{IDs: slices.Repeat([]uuid.UUID{uuid.New()}, bulk.MaxIDs+1)}), "bad_bulk_action"},
 		{dismissal(functions.BulkFilter{IDs: slices.Repeat([]uuid.UUID{uuid.New()}, bulk.MaxIDs)}), "nothing_matches"},
 		{dismissal(functions.BulkFilter{Like: new(uuid.New())}), "not_found"},

@@ -292,9 +292,9 @@ export function SystemPage() {
           title="Agents" flush
           aside={(
             <div className={ui.row}>
-              <AskBulk start={{ subject: "agents", action: "approve", filter: {} }} label="Approve all…" title="Approve all agents that wait?">They are lent shards from now on.</AskBulk>
-              <AskBulk start={{ subject: "agents", action: "drain", filter: {} }} label="Drain all…" title="Drain all agents at work?" danger>They end what they have and get nothing new. It can be undone.</AskBulk>
-              <AskBulk start={{ subject: "agents", action: "resume", filter: {} }} label="Resume all…" title="Resume all drained and quarantined agents?">They are lent shards again.</AskBulk>
+              <AskBulk start={{ subject: "agents", action: "approve", filter: {}, all: true }} label="Approve all…" title="Approve all agents that wait?">They are lent shards from now on.</AskBulk>
+              <AskBulk start={{ subject: "agents", action: "drain", filter: {}, all: true }} label="Drain all…" title="Drain all agents at work?" danger>They end what they have and get nothing new. It can be undone.</AskBulk>
+              <AskBulk start={{ subject: "agents", action: "resume", filter: {}, all: true }} label="Resume all…" title="Resume all drained and quarantined agents?">They are lent shards again.</AskBulk>
             </div>
           )}
         >
