@@ -30,7 +30,7 @@ var exitCodes = []struct {
 	meaning string
 }{
 	{exitOK, "done"},
-	{exitFailed, "the job failed, was cancelled or waits for a review; or something else went wrong here, such as a full disk"},
+	{exitFailed, "the job failed, was cancelled or waits for a review; a check that the command makes found a fault, or not all of a bulk action was done; or something else went wrong here, such as a full disk"},
 	{exitUsage, "the command line is wrong, or a file or folder that it names is not there"},
 	{exitAuth, "no key, a key that is not valid, or one that may not do this"},
 	{exitNotFound, "there is no such thing"},

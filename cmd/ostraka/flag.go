@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
@@ -40,7 +39,7 @@ for a person. What happens again is counted by the flag that is there.`,
 	}
 	f := cmd.Flags()
 	o.register(f)
-	f.StringVar(&o.job, "job", "", "only flags of this job")
+	f.StringVar(&o.job, "job", "", "only flags of this job; a part of its ID will do, or @last")
 	f.StringVar(&o.agent, "agent", "", "only flags about this agent")
 	f.StringVar(&o.state, "state", "open", "only flags that are open or resolved; all takes both")
 	f.StringVar(&o.kind, "kind", "", "only flags of this kind, such as review, mismatch or finding")
@@ -68,18 +67,12 @@ func (o *flagListOptions) params() (*client.ListFlagsParams, error) {
 		return nil, usageError("--state %q: choose open, resolved or all", o.state)
 	}
 	p.State = &state
-	for what, id := range map[string]struct {
-		text string
-		into **uuid.UUID
-	}{"job": {o.job, &p.Job}, "agent": {o.agent, &p.Agent}} {
-		if id.text == "" {
-			continue
-		}
-		parsed, err := parseID(what, id.text)
+	if o.agent != "" {
+		agent, err := parseID("agent", o.agent)
 		if err != nil {
 			return nil, err
 		}
-		*id.into = &parsed
+		p.Agent = &agent
 	}
 	return p, nil
 }
@@ -103,6 +96,13 @@ func (o *flagListOptions) run(ctx context.Context) error {
 	c, err := o.server.connectProject()
 	if err != nil {
 		return err
+	}
+	if o.job != "" {
+		job, err := findJob(ctx, c, o.job)
+		if err != nil {
+			return err
+		}
+		params.Job = &job
 	}
 	return show(o.terminal, &o.listFlags, "listing flags", []string{"FLAG", "KIND", "RULE", "STATE", "JOB", "SHARD", "AGENT", "TIMES", "LAST"},
 		func(f client.Flag) []string {
