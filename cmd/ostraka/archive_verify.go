@@ -49,7 +49,8 @@ func newArchiveVerify(t *terminal) *cobra.Command {
 		Use: "verify FILE.json", Short: "Verify the files of an archive, without a server", Args: arguments(1),
 		Long: `Verify the files of an archive, without a server: that the file of shards is the one that the document names,
 that it has every shard once, that each output has the digest that stands beside it, and that the counts are those
-of the document. A receipt in it is verified as ostraka receipt verify does, and its tree is that of these shards.
+of the document. A receipt in it is verified as ostraka receipt verify does, its tree is that of these shards, and
+where it has the secret by which audits were drawn, every draw is repeated.
 
 Give the key that you know of, from ostraka audit checkpoint: without it a pass says only that the receipt agrees
 with itself. An archive without a receipt proves that its files belong together, and not who made them.`,
