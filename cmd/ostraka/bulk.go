@@ -75,9 +75,15 @@ func getBulk(ctx context.Context, c *connection, id uuid.UUID) (answer.Document[
 func printBulk(t *terminal, o *outputFlag, doc answer.Document[client.BulkActionDetail]) error {
 	b := doc.Value
 	fields := [][2]string{
-		{"bulk", b.ID.String()}, {"does", fmt.Sprintf("%s %s", b.Action, count(b.Total, one(string(b.Subject))))}, {"state", string(b.State)}, {"detail", b.Detail},
-		{"done", strconv.FormatInt(b.Done, 10)}, {"failed", strconv.FormatInt(b.Failed, 10)}, {"left", strconv.FormatInt(b.Left, 10)},
-		{"reason", plain(b.Reason)}, {"by", b.CreatedBy},
+		{"bulk", b.ID.String()},
+		{"does", fmt.Sprintf("%s %s", b.Action, count(b.Total, one(string(b.Subject))))},
+		{"state", string(b.State)},
+		{"detail", b.Detail},
+		{"done", strconv.FormatInt(b.Done, 10)},
+		{"failed", strconv.FormatInt(b.Failed, 10)},
+		{"left", strconv.FormatInt(b.Left, 10)},
+		{"reason", plain(b.Reason)},
+		{"by", b.CreatedBy},
 	}
 	if b.Undo != "" {
 		fields = append(fields, [2]string{"undo", fmt.Sprintf("%s: ostraka bulk undo %s --reason TEXT", b.Undo, b.ID)})

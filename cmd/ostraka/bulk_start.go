@@ -52,7 +52,7 @@ when something failed or the bulk action was cancelled.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0], args[1]) },
 	}
 	f := cmd.Flags()
-	o.outputFlag.register(f)
+	o.register(f)
 	f.StringVar(&o.reason, "reason", "", "why, for the audit log")
 	f.StringVar(&o.like, "like", "", "flags of the kind, the rule and the function of this flag")
 	f.StringSliceVar(&o.ids, "id", nil, "these, and no others; may be given again, up to 1000 times")

@@ -50,10 +50,10 @@ func (s *Service) prepare(ctx context.Context, project uuid.UUID, start *Start) 
 func choose(ctx context.Context, tx *store.Tx, s Start, k kind) (items []chosen, err error) {
 	f := s.Filter
 	limit := MaxItems + 1
-	switch {
-	case s.Subject == functions.BulkFlags:
+	switch s.Subject {
+	case functions.BulkFlags:
 		items, err = store.Many[chosen](ctx, tx, sql.ChooseFlags, limit, f.IDs, f.Kind, f.Rule, f.Function, f.Job, f.Agent)
-	case s.Subject == functions.BulkJobs:
+	case functions.BulkJobs:
 		items, err = store.Many[chosen](ctx, tx, sql.ChooseJobs, limit, f.IDs, f.State, f.Function, k.ended)
 	default:
 		items, err = chooseAgents(ctx, tx, f, k)
