@@ -27,7 +27,7 @@ func readControls(name string) ([]client.Control, error) {
 	if name == "" {
 		return nil, nil
 	}
-	file, err := os.Open(name) //nolint:gosec // the name is the user's own
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("reading --controls: %w", err)
 	}

@@ -231,7 +231,7 @@ test("that the log began anew is shown, and its records are proven from then on"
 });
 
 test("flags that are alike are decided together, and jobs deleted", async () => {
-  const rolled = await ended({ function: "dice", partition: { kind: "items", values: [1, 2, 3] }, aggregator: "none" });
+  const rolled = await ended({ function: "dice", partition: { kind: "items", values: [1, 2, 3] } });
   const openFlags = async () => (await call("GET", `${inAPI}/flags?job=${rolled.id}&kind=review`)).items;
   let flags = await openFlags();
   for (; flags.length < 3; flags = await openFlags()) await new Promise((soon) => setTimeout(soon, 500));
@@ -294,10 +294,10 @@ test("operators see the rules and approvals of the installation", async () => {
   await page.getByRole("link", { name: "Approvals" }).first().click();
   await page.getByText("Nothing waits for anybody's yes.").waitFor();
   await page.getByRole("link", { name: "Audit log" }).click();
-  await page.getByText("project.create").first().waitFor();
-  await page.getByText("detail and proof").first().click();
-  await page.getByRole("button", { name: "Verify in this browser" }).first().click();
-  await page.getByText("The proof holds:").waitFor();
+  const made = page.getByRole("row", { name: "project.create" }).first();
+  await made.getByText("detail and proof").click();
+  await made.getByRole("button", { name: "Verify in this browser" }).click();
+  await made.getByText("The proof holds:").waitFor();
   await page.goto(`${base}/system`);
   await page.getByText("Last backup").waitFor();
   await page.screenshot({ path: join(pictures, "system-light.png") });
