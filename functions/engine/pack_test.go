@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 )
@@ -92,6 +93,32 @@ func TestPackedAttemptsAreReadAsBefore(t *testing.T) {
 	require.NoError(t, err)
 	w.settleAll()
 	require.EqualValues(t, 2100, w.job(job.ID).Aggregate.Count)
+}
+
+// TestAPackedJobIsMeasured: a job is packed after a day though nobody has measured it, and is measured by what is packed then.
+func TestAPackedJobIsMeasured(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, packsAtOnce)
+	job := w.agreed(1100)
+	w.exec("update jobs set finished_at = finished_at - interval '2 days' where id = $1", job.ID)
+	w.exec("update attempts set cpu_us = 1000 + shard, wall_us = 5000 + shard where job_id = $1", job.ID)
+	w.exec("update attempts set matters = '' where job_id = $1 and shard = 7", job.ID)
+	measured := func() planner.Metrics {
+		require.NoError(t, w.FollowUp(t.Context(), functions.FollowUpArgs{Project: w.project, Job: job.ID}))
+		m, err := w.GetMetrics(t.Context(), w.project, job.ID)
+		require.NoError(t, err)
+		return m
+	}
+	w.exec("delete from job_metrics where job_id = $1", job.ID)
+	before := measured()
+	require.EqualValues(t, 2*1100, before.Verification.Executions)
+	require.Positive(t, before.Times.WallP50)
+	require.Positive(t, before.Sizes.Outputs)
+
+	w.exec("delete from job_metrics where job_id = $1", job.ID)
+	w.packEnded()
+	require.EqualValues(t, 2, w.rowsOf("attempts", job.ID), "those of one shard stay")
+	require.Equal(t, before, measured())
 }
 
 // answers are the rows that a query finds.
