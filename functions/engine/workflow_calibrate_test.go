@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,4 +47,44 @@ func TestShardsAreMadeAsLongAsTheyShouldTake(t *testing.T) {
 	a.do(10)
 	w.settleAll()
 	require.Equal(t, graph.RunFinished, w.workflowRun(run.ID).State)
+}
+
+// TestAShortTrialCountsAsItIs: the one shard of a trial that is shorter than its size says has as many integers as the trial.
+func TestAShortTrialCountsAsItIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushWorkflow(strings.Replace(minutely, "length = 50, size = 10", `length = 50, size = "10^6"`, 1), "first")
+	run := w.startWorkflow("minutely")
+	a := w.agent(func(input string) functions.Result {
+		r := honest(input)
+		r.WallMicros = 2_000_000 // of fifty integers
+		return r
+	})
+	w.settleAll()
+	a.do(10)
+	w.settleAll()
+	r := w.workflowRun(run.ID)
+	require.Equal(t, graph.StepRunning, r.Steps[1].State, r.Error)
+	job, err := w.GetJob(t.Context(), w.project, *r.Steps[1].JobID)
+	require.NoError(t, err)
+	require.Equal(t, "1400", job.Partition.Range.Size.String(), "the median's bucket ends at 2.05 s")
+}
+
+// TestWhatNobodyMeasuredCalibratesNothing: no time is not a short one.
+func TestWhatNobodyMeasuredCalibratesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushWorkflow(minutely, "first")
+	run := w.startWorkflow("minutely")
+	a := w.agent(honest)
+	w.settleAll()
+	a.do(10)
+	trial := *w.workflowRun(run.ID).Steps[0].JobID
+	w.drainUntil(func() bool { return w.job(trial).State == functions.JobFinished })
+	require.Equal(t, graph.StepWaiting, w.workflowRun(run.ID).Steps[1].State)
+	w.exec("insert into job_metrics (job_id, next_shard) values ($1, 5)", trial)
+	w.settleAll()
+	r := w.workflowRun(run.ID)
+	require.Equal(t, graph.StepFailed, r.Steps[1].State)
+	require.Contains(t, r.Error, "not_measured: nobody knows how long the shards of step one took")
 }

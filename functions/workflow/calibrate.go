@@ -2,6 +2,8 @@ package workflow
 
 import (
 	"context"
+	"fmt"
+	"math/big"
 
 	"github.com/google/uuid"
 
@@ -25,6 +27,24 @@ func (s *Service) calibrate(ctx context.Context, project uuid.UUID, v view, c gr
 	if err != nil {
 		return err
 	}
-	r.Size = c.Size(*r, job.Partition.Range.Size, measured.Times.WallP50)
+	if measured.Times.WallP50 <= 0 {
+		return notCalibrated(c.By)
+	}
+	r.Size = c.Size(*r, shardOf(job.Partition.Range), measured.Times.WallP50)
 	return nil
+}
+
+// shardOf is how many integers the first shard of a range has: the last has fewer, and of a range that is shorter than its size says it is the first.
+func shardOf(r partition.Range) *big.Int {
+	size := new(big.Int).Sub(r.To, r.From)
+	if size.Cmp(r.Size) > 0 {
+		size.Set(r.Size)
+	}
+	return size
+}
+
+// notCalibrated says that nobody knows how long the shards of a step took.
+func notCalibrated(step string) error {
+	return functions.Invalid("not_measured", fmt.Sprintf("nobody knows how long the shards of step %s took: no execution of them gave an answer", step),
+		"give the step a size, or run the workflow anew so that its trial is executed")
 }

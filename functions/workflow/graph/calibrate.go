@@ -2,7 +2,6 @@ package graph
 
 import (
 	"maps"
-	"math"
 	"math/big"
 	"slices"
 
@@ -21,6 +20,9 @@ const (
 	usualSeconds = 60
 	// MaxCalibratedSeconds is the longest that a shard may be made to take.
 	MaxCalibratedSeconds = 3600
+	// MaxCalibratedGrowth is how many times as large as the shards that were measured a shard may be made: what a few integers took says little
+	// of many, and agents state their times themselves, so that some who state none must not have shards made that run for a day.
+	MaxCalibratedGrowth = 1000
 )
 
 // calibration reads calibrate = { by = "STEP", seconds = 60 }; nil: there is none.
@@ -86,17 +88,15 @@ func (s Step) calibrates(r *partition.Range, bounds map[string]any) bool {
 	return true
 }
 
-// Size is how many integers of a range take as long as a shard is to take, where so many took so many seconds: in two digits, so that people
-// can read it. No range has more shards than a job may have.
+// Size is how many integers of a range take as long as a shard is to take, where so many took so many seconds, more than 0: in two digits, so
+// that people can read it, and no more than MaxCalibratedGrowth times as many. No range has more shards than a job may have.
 func (c Calibration) Size(r partition.Range, integers *big.Int, seconds float64) *big.Int {
 	length := new(big.Int).Sub(r.To, r.From)
 	least := new(big.Int).Add(length, big.NewInt(partition.MaxShards-1))
 	least.Quo(least, big.NewInt(partition.MaxShards))
-	size := new(big.Int).Set(length)
-	if factor := float64(c.Seconds) / seconds; factor > 0 && !math.IsInf(factor, 0) {
-		f, _ := new(big.Float).Mul(new(big.Float).SetInt(integers), big.NewFloat(factor)).Int(nil)
-		size = twoDigits(f)
-	}
+	factor := min(float64(c.Seconds)/seconds, MaxCalibratedGrowth)
+	size, _ := new(big.Float).Mul(new(big.Float).SetInt(integers), big.NewFloat(factor)).Int(nil)
+	size = twoDigits(size)
 	if size.Cmp(length) > 0 {
 		size.Set(length)
 	}

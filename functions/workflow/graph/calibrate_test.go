@@ -102,8 +102,10 @@ func TestCalibratedSize(t *testing.T) {
 		{"1000000000", 10, 6000, "100"},      // no more than 10^7 shards
 		{"5000", 10, 6000, "1"},              // and no shard of nothing
 		{"1000000", 10000, 0.001, "1000000"}, // one shard is enough
-		{"1000000", 10000, 0, "1000000"},     // nothing was measured that takes time
-		{"1000000", 10000, 1e-320, "1000000"},
+		{"1000000000000", 10000, 0.06, "10000000"},
+		{"1000000000000", 10000, 0.001, "10000000"}, // as many times as large as a shard may become
+		{"1000000000000", 10000, 1e-320, "10000000"},
+		{"1000000000000", 1, 0.001, "100000"}, // but no more than 10^7 shards
 	} {
 		to, ok := new(big.Int).SetString(c.to, 10)
 		require.True(t, ok)
