@@ -23,7 +23,8 @@ const (
 	// PackShards is how many shards a job has at least whose attempts are packed: below that nothing is gained. The index that they are
 	// found by says so too.
 	PackShards = 64
-	// PackOutput is how many bytes an output has at most that is packed. Larger ones cost little more in a row, and a page is unpacked as a whole.
+	// PackOutput is how many bytes an output has at most that is packed, and what is diagnosed beside it. Larger ones cost little more in a row,
+	// and a page is unpacked as a whole.
 	PackOutput = 1024
 	// packMigration is the migration that a server must know to read packed attempts.
 	packMigration = "packed_attempts"
@@ -92,21 +93,31 @@ func (s *Service) packProject(ctx context.Context, mine base.Slice, project uuid
 	if err != nil {
 		return err
 	}
-	for _, job := range ended {
-		for more := true; more; {
-			err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-				more, err = packPage(ctx, tx, job)
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("job %s: %w", job, err)
-			}
-			if err := mine.Over(); err != nil {
-				return err
-			}
+	var all error
+	for _, job := range ended { // one that cannot be packed is the first of each run, and must not keep the others
+		failed, err := s.packJob(ctx, mine, project, job)
+		if all = errors.Join(all, failed); err != nil {
+			return errors.Join(all, err)
 		}
 	}
-	return nil
+	return all
+}
+
+// packJob packs what there is of one job. failed says why that cannot be done, err that the run is over.
+func (s *Service) packJob(ctx context.Context, mine base.Slice, project, job uuid.UUID) (failed, err error) {
+	for more := true; more; {
+		failed = s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
+			more, err = packPage(ctx, tx, job)
+			return err
+		})
+		if failed != nil {
+			return fmt.Errorf("job %s: %w", job, failed), ctx.Err()
+		}
+		if err := mine.Over(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
 }
 
 // packPage packs the next page of a job, and says whether there was one.

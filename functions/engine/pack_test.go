@@ -121,6 +121,35 @@ func TestAPackedJobIsMeasured(t *testing.T) {
 	require.Equal(t, before, measured())
 }
 
+// TestLongDiagnosticsAreNotPacked: a page is one row, and an agent says up to 64 KiB about each shard.
+func TestLongDiagnosticsAreNotPacked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, packsAtOnce)
+	job := w.agreed(100)
+	const around = len(`{"said": ""}`)
+	w.exec(`update attempts set diagnostics = jsonb_build_object('said', repeat('x', $2 - shard::int)) where job_id = $1 and shard < 2`,
+		job.ID, archive.PackOutput-around+1)
+	w.packEnded()
+	require.EqualValues(t, 2, w.count("select count(*) from attempts where job_id = $1 and shard = 0", job.ID), "of one byte too many")
+	require.EqualValues(t, 2, w.rowsOf("attempts", job.ID))
+	w.check(job.ID)
+}
+
+// TestAJobThatCannotBePackedKeepsNoOther, though each run begins with it.
+func TestAJobThatCannotBePackedKeepsNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, packsAtOnce)
+	first, second := w.agreed(70), w.agreed(80)
+	w.exec("alter table attempt_pages add constraint broken check (job_id <> '" + first.ID.String() + "')")
+	err := w.Pack(t.Context(), functions.PackArgs{})
+	require.ErrorContains(t, err, first.ID.String())
+	require.EqualValues(t, 2*70, w.rowsOf("attempts", first.ID))
+	require.Zero(t, w.rowsOf("attempts", second.ID))
+	w.exec("alter table attempt_pages drop constraint broken")
+	w.packEnded()
+	require.Zero(t, w.rowsOf("attempts", first.ID))
+}
+
 // answers are the rows that a query finds.
 func (w *world) answers(query store.Query, args ...any) (all []map[string]any) {
 	w.t.Helper()

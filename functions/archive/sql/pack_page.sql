@@ -1,12 +1,12 @@
 -- Packs what there is to pack of page $2 of the job $1, which has ended: the attempts of shards that are accepted for good and of which each
--- attempt is a plain success of an agent with the same output, of at most $4 bytes. The others stay as they are: of each of them something
--- is asked that has an index. $3 is the server.
+-- attempt is a plain success of an agent with the same output, of at most $4 bytes, and with no more than that of diagnostics. The others stay
+-- as they are: of each of them something is asked that has an index, or it would make a page large. $3 is the server.
 with plain as materialized (
     select s.number from shards s
     cross join lateral (
         select bool_and(coalesce(a.status = 'ok' and a.agent_id <> $3 and not a.void and not a.unconfirmed and a.matters is null
                 and octet_length(a.output) <= $4 and a.output_bytes = octet_length(a.output) and a.output_digest = sha256(a.output) and a.outcome = a.output_digest
-                and not coalesce(a.diagnostics ? 'files', false)
+                and not coalesce(a.diagnostics ? 'files', false) and coalesce(octet_length(a.diagnostics::text) <= $4, true)
                 and b.lease_id = a.lease_id and b.agent_id = a.agent_id and b.received_at = a.reported_at and b.verified_at is not null, false)) as all_plain,
             count(distinct a.outcome) as answers
         from attempts a left join submissions b on b.id = a.submission_id
