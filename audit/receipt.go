@@ -84,7 +84,7 @@ type ShardLine struct {
 	Shard  int64    `json:"shard"`
 	Output string   `json:"output"` // SHA-256 of the output's canonical bytes, in hex
 	Agents []string `json:"agents"` // at most MaxShardAgents
-	Server bool     `json:"server"` // whether a server has executed the shard, and had the same
+	Server bool     `json:"server"` // whether a server has executed the shard, and had the same bytes
 	// Draw is how it was drawn whether the result is audited; nil: it was not drawn, as several agents agreed, a server executed it, or a person decided.
 	Draw *DrawStated `json:"draw,omitempty"`
 }

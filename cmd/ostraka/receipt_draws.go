@@ -14,6 +14,7 @@ import (
 // drawsCheck repeats the draws of a receipt. Nil: it does not have the secret by which they were made.
 type drawsCheck struct {
 	redraw   *verify.Redraw
+	tolerant bool // a validator decides what the same is
 	policy   verify.Policy
 	repeated int64
 	without  int64 // results about which nothing was drawn
@@ -37,7 +38,7 @@ func newDrawsCheck(said audit.Statement) *drawsCheck {
 	if said.Draws == nil || said.Draws.Key() == nil {
 		return nil
 	}
-	d := &drawsCheck{redraw: verify.NewRedraw(said.Draws.Key(), said.Job, said.Draws.Quorum)}
+	d := &drawsCheck{redraw: verify.NewRedraw(said.Draws.Key(), said.Job, said.Draws.Quorum), tolerant: said.Validator != nil}
 	if json.Unmarshal(said.Policy, &d.policy) != nil {
 		d.policy = verify.Policy{} // too long for the receipt, which has its digest
 	}
@@ -53,7 +54,7 @@ func (d *drawsCheck) see(l audit.ShardLine) error {
 		d.without++
 		return nil
 	}
-	said := verify.Stated{Shard: l.Shard, Rate: verify.Rate(l.Draw.Rate), Window: l.Draw.Window, Drawn: l.Draw.Drawn, Server: l.Server}
+	said := verify.Stated{Shard: l.Shard, Rate: verify.Rate(l.Draw.Rate), Window: l.Draw.Window, Drawn: l.Draw.Drawn, Server: l.Server, Tolerant: d.tolerant}
 	if l.Draw.Agent < len(l.Agents) {
 		said.Agent = l.Agents[l.Draw.Agent]
 	}

@@ -22,7 +22,9 @@ func redraw(said audit.Statement, lines []audit.ShardLine) (seen verify.Redrawn,
 			without++
 			continue
 		}
-		stated := verify.Stated{Shard: l.Shard, Rate: verify.Rate(l.Draw.Rate), Window: l.Draw.Window, Drawn: l.Draw.Drawn, Server: l.Server}
+		stated := verify.Stated{
+			Shard: l.Shard, Rate: verify.Rate(l.Draw.Rate), Window: l.Draw.Window, Drawn: l.Draw.Drawn, Server: l.Server, Tolerant: said.Validator != nil,
+		}
 		if !said.Draws.Quorum {
 			stated.Agent = l.Agents[l.Draw.Agent]
 		}
@@ -98,6 +100,19 @@ func TestTheDrawsHoldWhateverHappens(t *testing.T) {
 		w := newWorld(t, withCourt(&court{}), spotted(0.02))
 		w.opened()
 		job := w.agreed(900)
+		seen, without := w.requireDraws(job.ID)
+		require.Zero(t, without)
+		require.EqualValues(t, 900, seen.Quorum)
+		require.Equal(t, w.count("select count(*) from attempts where agent_id = $1", functions.ServerAgent), seen.AtOnce)
+		require.Positive(t, seen.AtOnce)
+	})
+	t.Run("a quorum, where the server differs in the last digit", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, withCourt(&court{answer: func(string, uint32) functions.Result { return ok(`0.3`) }}), spotted(0.02))
+		w.opened()
+		a, b := w.agent(always(`0.30000000000000004`)), w.agent(always(`0.30000000000000004`))
+		job := w.workOff(w.submit(900, tolerant(`{"relative":1e-12}`), func(j *functions.NewJob) { j.Quorum = 2 }), 300, a, b)
+		require.Equal(t, functions.JobFinished, job.State)
 		seen, without := w.requireDraws(job.ID)
 		require.Zero(t, without)
 		require.EqualValues(t, 900, seen.Quorum)

@@ -9,7 +9,9 @@ type Stated struct {
 	Rate   Rate   // with which it was drawn whether it is audited at once
 	Window int64  // in which it was gathered, as it was not; 0: in none
 	Drawn  bool   // it was audited: at once, or, in a window, as one of those that were drawn of it
-	Server bool   // the server executed the shard, and had the same
+	Server bool   // the server executed the shard, and had the same bytes
+	// Tolerant says that a validator decides what the same is: that the server had other bytes says nothing then.
+	Tolerant bool
 }
 
 // Redrawn counts draws that were repeated.
@@ -95,7 +97,7 @@ func (r *Redraw) repeatQuorum(s Stated) error {
 		return fmt.Errorf("shard %d: what a quorum has accepted is in no window", s.Shard)
 	}
 	if r.of(QuorumAgent).Draw(s.Shard, s.Rate) {
-		if !s.Server {
+		if !s.Server && !s.Tolerant {
 			return fmt.Errorf("shard %d: the secret draws it for the server, at a rate of %v %%, and no server has executed it", s.Shard, 100*s.Rate.Share())
 		}
 		r.AtOnce++

@@ -130,6 +130,8 @@ func TestDrawsOfAQuorumAreRepeated(t *testing.T) {
 	require.EqualValues(t, 1000, r.Quorum)
 	require.ErrorContains(t, r.Repeat(verify.Stated{Shard: first, Rate: 100}), "no server has executed it")
 	require.ErrorContains(t, r.Repeat(verify.Stated{Shard: first, Rate: 100, Window: 1}), "is in no window")
+	require.NoError(t, r.Repeat(verify.Stated{Shard: first, Rate: 100, Tolerant: true}), "the server may have had other bytes that are the same to the validator")
+	require.ErrorContains(t, r.Repeat(verify.Stated{Shard: first, Rate: 100, Window: 1, Tolerant: true}), "is in no window")
 }
 
 func TestRates(t *testing.T) {
