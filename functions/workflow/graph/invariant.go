@@ -12,6 +12,9 @@ func checksOf(invariants []stepTable) ([]stepTable, error) {
 	checks := make([]stepTable, 0, len(invariants))
 	for i, t := range invariants {
 		field := fmt.Sprintf("invariants[%d]", i)
+		if !partName.MatchString(t.Name) {
+			return nil, badPart(field+".name", t.Name)
+		}
 		if t.Type != "" {
 			return nil, wrong(field+".type", "leave it out", "an invariant has no type: it is a check")
 		}

@@ -37,6 +37,9 @@ func TestWhatIsNoInvariant(t *testing.T) {
 	for change, want := range map[[2]string]string{
 		{"name = \"known\"\n", "name = \"known\"\ntype = \"check\"\n"}:            "invariants[1].type: an invariant has no type",
 		{"needs = [\"one\"]\n", ""}:                                               "invariants[1].needs: the invariant says of no step",
+		{"name = \"known\"\n", ""}:                                                `invariants[1].name: "" is no name`,
+		{`name = "same"`, `name = "Same!"`}:                                       `invariants[0].name: "Same!" is no name`,
+		{`name = "two"`, `name = "Two"`}:                                          `steps[1].name: "Two" is no name`,
 		{`needs = ["one"]`, `needs = ["three"]`}:                                  `there is no step "three"`,
 		{`left = "one.n"`, `left = "three.n"`}:                                    `there is no step "three"`,
 		{`name = "known"`, `name = "one"`}:                                        `there are two steps "one"`,
