@@ -25,6 +25,7 @@ func readTop(ctx context.Context, c *connection) (top.Sample, error) {
 		return top.Sample{}, explain("reading the project", err)
 	}
 	s := top.Sample{At: time.Now(), Where: topTitle(c, "project "+project.Value.Name), Jobs: []top.Job{}, Agents: []top.Agent{}}
+	known := map[uuid.UUID]bool{} // a job that has gone on between two lists is in both
 	for _, state := range []client.JobState{client.JobStateRunning, client.JobStateAggregating, client.JobStateReview, client.JobStateHeld, client.JobStateSplitting} {
 		list, _, more, err := gather[client.Job](maxTop, func(cursor *string, size *int64) (*http.Response, error) {
 			return c.ListJobs(ctx, c.project, &client.ListJobsParams{State: new(state), Cursor: cursor, Limit: size})
@@ -34,7 +35,10 @@ func readTop(ctx context.Context, c *connection) (top.Sample, error) {
 		}
 		s.More = s.More || more
 		for _, j := range list {
-			s.Jobs = append(s.Jobs, topJob(j))
+			if !known[j.ID] {
+				known[j.ID] = true
+				s.Jobs = append(s.Jobs, topJob(j))
+			}
 		}
 	}
 	boxes, err := topBoxes(func(params *client.ListSandboxesParams) (*http.Response, error) {

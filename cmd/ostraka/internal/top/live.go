@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -165,7 +166,17 @@ func (m *model) trouble() string {
 	if m.err == nil {
 		return ""
 	}
-	return "! " + strings.Join(strings.Fields(m.err.Error()), " ") + " – trying again"
+	return "! " + plain(strings.Join(strings.Fields(m.err.Error()), " ")) + " – trying again"
+}
+
+// plain makes foreign text safe for a terminal: what a server or something on the way to it answers must not move the cursor.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '·'
+		}
+		return r
+	}, text)
 }
 
 func (m *model) keys(lines, room int) string {

@@ -35,7 +35,7 @@ func (r *Rates) Fill(s *Sample) {
 		j.Rate, j.Left = 0, 0
 		if passed := s.At.Sub(first.at).Seconds(); !first.at.IsZero() && passed > 0 && j.Done > first.done {
 			j.Rate = float64(j.Done-first.done) / passed
-			j.Left = float64(j.Total-j.Done) / j.Rate
+			j.Left = float64(max(j.Total-j.Done, 0)) / j.Rate
 		}
 	}
 	r.marks = next

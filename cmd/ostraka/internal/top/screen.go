@@ -150,10 +150,11 @@ func (t table) lines() []string {
 	return lines
 }
 
+// bar shows how much is done; a server that says more than all, or less than nothing, gets a full or an empty one.
 func bar(done, total int64) string {
 	full := 0
 	if total > 0 {
-		full = int(done * barWidth / total)
+		full = int(barWidth * min(max(float64(done)/float64(total), 0), 1))
 	}
 	return strings.Repeat("█", full) + strings.Repeat("░", barWidth-full)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -88,6 +89,19 @@ func TestLeft(t *testing.T) {
 	for seconds, want := range map[float64]string{0: "-", 4.4: "4s", 90: "1m30s", 7300: "2h2m0s", 200000: "2 days", 1e9: "> 1000 days", 1e300: "> 1000 days"} {
 		require.Equal(t, want, left(seconds))
 	}
+}
+
+func TestBarsAreBounded(t *testing.T) {
+	t.Parallel()
+	for done, want := range map[int64]int{-5: 0, 0: 0, 5: 6, 9: 10, 10: 12, 11: 12, math.MaxInt64: 12, math.MinInt64: 0} {
+		require.Equal(t, strings.Repeat("█", want)+strings.Repeat("░", barWidth-want), bar(done, 10), "%d of 10", done)
+	}
+	require.Equal(t, strings.Repeat("░", barWidth), bar(1, 0))
+	s := Sample{At: start, Jobs: []Job{{ID: first, Done: 12, Total: 10, Since: start.Add(-time.Minute)}}}
+	new(Rates).Fill(&s)
+	require.Zero(t, s.Jobs[0].Left)
+	_, body := Lines(s)
+	require.Contains(t, strings.Join(body, "\n"), "12/10")
 }
 
 func TestAPersonLooksAndLeaves(t *testing.T) {
@@ -178,6 +192,9 @@ func TestPausing(t *testing.T) {
 	lines := screenOf(m, 20)
 	require.Equal(t, "! the server cannot be reached – trying again", lines[18])
 	require.Contains(t, lines[0], "project dev", "what was read last stays")
+	m.Update(arrived{err: errors.New("answered \x1b[2J\x1b]0;title\a\u202eand more")})
+	trouble := m.trouble()
+	require.Equal(t, "! answered ·[2J·]0;title··and more – trying again", trouble, "what a server says moves no cursor")
 	_, cmd = m.Update(due{m.round - 1})
 	require.Nil(t, cmd, "a wait that was overtaken")
 }
