@@ -16,6 +16,7 @@ import (
 	auditsql "github.com/ostraka/ostraka/functions/auditlog/sql"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/jobs"
+	jobsql "github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/store"
@@ -148,6 +149,23 @@ func TestAJobThatCannotBePackedKeepsNoOther(t *testing.T) {
 	w.exec("alter table attempt_pages drop constraint broken")
 	w.packEnded()
 	require.Zero(t, w.rowsOf("attempts", first.ID))
+}
+
+// TestStatsUnpackNoPageThatIsNotWanted: a page that is not looked at says of itself that it is of one that is.
+func TestStatsUnpackNoPageThatIsNotWanted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, packsAtOnce)
+	job := w.agreed(2100)
+	looked := func() map[string]any {
+		return w.answers(jobsql.JobStats, job.ID, 2, partition.PageSize, 10)[0]
+	}
+	before := looked()
+	require.EqualValues(t, partition.PageSize+52, before["looked_at"])
+	w.packEnded()
+	require.Zero(t, w.rowsOf("attempts", job.ID))
+	require.Equal(t, before, looked())
+	w.exec("update attempt_pages set shards = array(select (s - 1024)::smallint from unnest(shards) with ordinality as u (s, n) order by n) where job_id = $1 and number = 1", job.ID)
+	require.Equal(t, before, looked())
 }
 
 // answers are the rows that a query finds.
