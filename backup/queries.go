@@ -19,6 +19,7 @@ var (
 	knowsBackups    = store.Load(files, "sql/knows_backups")
 	lastBackup      = store.Load(files, "sql/last_backup")
 	lockRestore     = store.Load(files, "sql/lock_restore")
+	openJobs        = store.Load(files, "sql/open_jobs")
 	projectIDs      = store.Load(files, "sql/projects")
 	referredObjects = store.Load(files, "sql/referred_objects")
 	tables          = store.Load(files, "sql/tables")

@@ -85,7 +85,27 @@ func (o *restoreOptions) restore(ctx context.Context, flags *pflag.FlagSet, dir 
 		t.say("mended: %s of the store had other bytes than their names say, and were copied again", count(restored.Mended, "object"))
 	}
 	o.sayNext(restored.Manifest)
-	return err
+	return errors.Join(err, o.sayOpen(ctx, restored.Manifest))
+}
+
+// sayOpen names the jobs that were open at the backup: whoever has the receipt of one that ended before the loss knows what is audited of it.
+func (o *restoreOptions) sayOpen(ctx context.Context, m backup.Manifest) error {
+	some, all, err := backup.OpenJobs(ctx, o.server.config.DatabaseURL, m.Projects)
+	if err != nil {
+		return &exitError{code: exitFailed, err: err, hint: "the backup is restored; look with ostraka job list which jobs are open"}
+	}
+	if all == 0 {
+		return nil
+	}
+	t := o.server.terminal
+	t.say("%s had not ended at the backup. Of each that has ended since, receipts show by which secret its audits are drawn: cancel it and run it again", count(all, "job"))
+	for _, j := range some {
+		t.say("  %s job cancel %s --project %s, then %s job rerun %s --project %s", t.program, j.Job, j.Project, t.program, j.Job, j.Project)
+	}
+	if more := all - int64(len(some)); more > 0 {
+		t.say("  and %d more, which %s job list --project PROJECT has", more, t.program)
+	}
+	return nil
 }
 
 // sayNext says what a restore leaves to people.
