@@ -85,19 +85,19 @@ func (o *restoreOptions) restore(ctx context.Context, flags *pflag.FlagSet, dir 
 		t.say("mended: %s of the store had other bytes than their names say, and were copied again", count(restored.Mended, "object"))
 	}
 	o.sayNext(restored.Manifest)
-	return errors.Join(err, o.sayOpen(ctx, restored.Manifest))
+	some, all, failed := backup.OpenJobs(ctx, o.server.config.DatabaseURL, restored.Projects)
+	if failed != nil {
+		return errors.Join(err, &exitError{code: exitFailed, err: failed, hint: "the backup is restored; look with ostraka job list which jobs are open"})
+	}
+	sayOpen(t, some, all)
+	return err
 }
 
 // sayOpen names the jobs that were open at the backup: whoever has the receipt of one that ended before the loss knows what is audited of it.
-func (o *restoreOptions) sayOpen(ctx context.Context, m backup.Manifest) error {
-	some, all, err := backup.OpenJobs(ctx, o.server.config.DatabaseURL, m.Projects)
-	if err != nil {
-		return &exitError{code: exitFailed, err: err, hint: "the backup is restored; look with ostraka job list which jobs are open"}
-	}
+func sayOpen(t *terminal, some []backup.OpenJob, all int64) {
 	if all == 0 {
-		return nil
+		return
 	}
-	t := o.server.terminal
 	t.say("%s had not ended at the backup. Of each that has ended since, receipts show by which secret its audits are drawn: cancel it and run it again", count(all, "job"))
 	for _, j := range some {
 		t.say("  %s job cancel %s --project %s, then %s job rerun %s --project %s", t.program, j.Job, j.Project, t.program, j.Job, j.Project)
@@ -105,7 +105,6 @@ func (o *restoreOptions) sayOpen(ctx context.Context, m backup.Manifest) error {
 	if more := all - int64(len(some)); more > 0 {
 		t.say("  and %d more, which %s job list --project PROJECT has", more, t.program)
 	}
-	return nil
 }
 
 // sayNext says what a restore leaves to people.
