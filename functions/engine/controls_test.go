@@ -113,6 +113,47 @@ func TestALieToAControlIsProven(t *testing.T) {
 	}
 }
 
+// TestALieToAControlIsTakenBackWithoutABound: nothing but controls looks at results there, all of which are final from the start.
+func TestALieToAControlIsTakenBackWithoutABound(t *testing.T) {
+	t.Parallel()
+	for name, policy := range map[string]func(*functions.NewJob){
+		"none":     func(j *functions.NewJob) { j.Quorum, j.None = 0, true },
+		"a quorum": func(j *functions.NewJob) { j.Quorum = 2 }, // in which the liars agree
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			job := w.submit(0, items(60), policy, controls(known(40)...))
+			done := w.workOff(job, 12, w.agent(liar), w.agent(liar), w.agent(honest), w.agent(honest), w.agent(honest), w.agent(honest))
+			require.Equal(t, functions.JobFinished, done.State, "%+v", done)
+			require.Equal(t, int64(2), w.count("select count(*) from trust where caught_at is not null"), "%+v", done.Controls)
+			requireTruth(t, done, sumOf(60))
+			require.Positive(t, w.count("select count(*) from attempts where void"))
+		})
+	}
+}
+
+// TestALieToAControlIsAnIncidentOfAJobThatHasEnded: its results stay, and are told of.
+func TestALieToAControlIsAnIncidentOfAJobThatHasEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	none := func(j *functions.NewJob) { j.Quorum, j.None = 0, true }
+	one, two := int64(1), int64(2)
+	answer := func(n int64) []byte {
+		input, _ := rangeOf(4).Input(n)
+		return []byte(honest(string(input)).Output)
+	}
+	lies := w.agent(honest)
+	first := w.submit(4, none, controls(functions.Control{Shard: &one, Output: answer(1)}, functions.Control{Shard: &two, Output: answer(2)}))
+	require.Equal(t, functions.JobFinished, w.workOff(first, 4, lies).State)
+	lies.answer = liar
+	w.workOff(w.submit(4, none, controls(functions.Control{Shard: &one, Output: answer(1)})), 4, lies, w.agent(honest))
+	list, err := w.ListIncidents(t.Context(), w.project, &first.ID, functions.ListPage{})
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, int64(4), list[0].Shards)
+}
+
 // TestAFileOfWrongAnswersHarmsNobody: owners agree on others.
 func TestAFileOfWrongAnswersHarmsNobody(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,13 @@ type tracedJob struct {
 	ID          uuid.UUID
 	State       functions.JobState
 	ShardsTotal int64
+	Bounded     bool
+}
+
+// opens says whether final results of an agent are opened again: where an answer of it was proven wrong, and where one of another agent of its
+// owner was and nothing but controls finds out who lies.
+func (j tracedJob) opens(args functions.TaintArgs) bool {
+	return !j.State.Ended() && (args.Proven || args.Kin && !j.Bounded)
 }
 
 // reportFinal opens results of a caught agent again which had become final, in jobs that have not ended, and lists those of ended ones, but for
@@ -44,8 +51,8 @@ func (s *Service) reportFinal(ctx context.Context, args functions.TaintArgs) err
 		}
 		for _, job := range jobs {
 			last = job.ID
-			if args.Proven && !job.State.Ended() {
-				if err := s.reopenFinal(ctx, args, job.ID); err != nil {
+			if job.opens(args) {
+				if err := s.reopenFinal(ctx, args, job); err != nil {
 					return fmt.Errorf("job %s: %w", job.ID, err)
 				}
 			}

@@ -22,6 +22,7 @@ const reasonTainted verify.ReasonCode = "tainted"
 type taintedShard struct {
 	JobID    uuid.UUID
 	Number   int64
+	AgentID  uuid.UUID // whose result it was accepted with
 	State    functions.ShardState
 	JobState functions.JobState
 	Lent     int
@@ -73,23 +74,29 @@ func (s *Service) Taint(ctx context.Context, args functions.TaintArgs) error {
 
 // reopenFinal opens the agent's final results in a job again, a page at a time, but for those that the server gave as well: the job still
 // runs, and they are no better than those that were not final yet.
-func (s *Service) reopenFinal(ctx context.Context, args functions.TaintArgs, job uuid.UUID) error {
+//
+// Where nothing waits for audits (no bound) all are final from the start, and controls alone find out who lies: see given_page.sql.
+func (s *Service) reopenFinal(ctx context.Context, args functions.TaintArgs, job tracedJob) error {
+	page, void := sql.FinalPage, sql.VoidAttempts
+	if !job.Bounded {
+		page, void = sql.GivenPage, sql.VoidChargedAttempts
+	}
 	from := int64(0)
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-			rows, err := store.Many[taintedShard](ctx, tx, sql.FinalPage, job, args.Agent, from, int64(partition.PageSize))
+			rows, err := store.Many[taintedShard](ctx, tx, page, job.ID, args.Agent, from, int64(partition.PageSize))
 			if more = len(rows) > 0 && !rows[0].JobState.Ended(); err != nil || !more {
 				return err
 			}
 			from = (rows[0].Number/partition.PageSize + 1) * partition.PageSize
-			if _, err := store.Exec(ctx, tx, sql.VoidAttempts, job, numbersOf(rows), args.Agent); err != nil {
+			if _, err := store.Exec(ctx, tx, void, job.ID, numbersOf(rows), args.Agent); err != nil {
 				return err
 			}
 			w := reopenTainted(args, rows)
 			for i := range w.Changes {
 				w.Changes[i].Unfinal = false
 			}
-			return s.settle(ctx, tx, Settlement{Project: args.Project, Job: job, Weighed: w, tainted: &args.Agent, Reopened: "an agent was caught: " + args.Reason})
+			return s.settle(ctx, tx, Settlement{Project: args.Project, Job: job.ID, Weighed: w, tainted: &args.Agent, Reopened: "an agent was caught: " + args.Reason})
 		})
 		if errors.Is(err, functions.ErrJobEnded) { // meanwhile: they are an incident
 			return nil
@@ -107,7 +114,7 @@ func reopenTainted(args functions.TaintArgs, rows []taintedShard) Weighed {
 	w := Weighed{Counts: map[uuid.UUID]*Count{}}
 	for _, r := range rows {
 		c := jobs.ShardChange{
-			Number: r.Number, Was: functions.ShardAccepted, AgentWas: &args.Agent, Unfinal: true, State: functions.ShardOpen, Support: r.Support,
+			Number: r.Number, Was: functions.ShardAccepted, AgentWas: &r.AgentID, Unfinal: true, State: functions.ShardOpen, Support: r.Support,
 			Reasons: []verify.Reason{{Code: reasonTainted, Text: fmt.Sprintf("the result of agent %s was taken back: %s", args.Agent, args.Reason)}},
 		}
 		if r.JobState.Ended() {

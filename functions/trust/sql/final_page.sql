@@ -11,7 +11,7 @@ with due as (
     order by s.number limit 1
 ),
 locked as materialized (
-    select s.job_id, s.number, s.state, s.lent, s.support from shards s, due
+    select s.job_id, s.number, s.agent_id, s.state, s.lent, s.support from shards s, due
     where s.job_id = $1 and s.agent_id = $2 and s.number >= due.page * $4 and s.number < (due.page + 1) * $4
       and s.state = 'accepted' and s.awaits is null
       and not coalesce((select true from attempts a where a.job_id = s.job_id and a.shard = s.number and a.status = 'ok'
@@ -20,5 +20,5 @@ locked as materialized (
           where mine.job_id = s.job_id and mine.shard = s.number and mine.agent_id = $2 and a.agent_id <> $2 and not a.void limit 1), false)
     order by s.number for update of s
 )
-select l.job_id, l.number, l.state, l.lent, 0::bigint as awaits, l.support, (select state from jobs where id = l.job_id) as job_state, false as audited
+select l.job_id, l.number, l.agent_id, l.state, l.lent, 0::bigint as awaits, l.support, (select state from jobs where id = l.job_id) as job_state, false as audited
 from locked l order by l.number
