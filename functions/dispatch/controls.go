@@ -4,17 +4,21 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch/sql"
+	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/verify"
 )
 
 const (
@@ -22,13 +26,13 @@ const (
 	ControlOthers = 10 * time.Minute
 	// ControlAlone is how long where none does.
 	ControlAlone = 10 * time.Second
-	// MaxControlLost is with how many leases a control may die before it is given up.
+	// MaxControlLost is of how many owners leases may die with a control before it is given up.
 	MaxControlLost = 3
 )
 
 // controlsToSkip are shards that an agent must not be lent for now: it, or its owner, has answered them as controls, and the second opinion is to be
 // another's. A control for which nobody else comes is given up, and its shard is lent as what it is.
-func controlsToSkip(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, l lender) (skip []int64, err error) {
+func controlsToSkip(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, l lender) (skip, over []int64, err error) {
 	type row struct {
 		Place  int64
 		Waits  float64
@@ -36,9 +40,8 @@ func controlsToSkip(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, l l
 	}
 	rows, err := store.Many[row](ctx, tx, sql.ControlsToSkip, job, owner.Hand(l.owner, agent))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var over []int64
 	for _, r := range rows {
 		patience := ControlAlone
 		if r.Others {
@@ -49,11 +52,87 @@ func controlsToSkip(ctx context.Context, tx *store.Tx, job, agent uuid.UUID, l l
 		}
 		skip = append(skip, r.Place)
 	}
-	if len(over) == 0 {
-		return skip, nil
+	return skip, over, nil
+}
+
+// giveUpControls ends controls that nobody else answers, in a transaction of its own: whoever asked holds locks that come after their flags.
+func (s *Service) giveUpControls(ctx context.Context, project, job uuid.UUID, places []int64) error {
+	if len(places) == 0 {
+		return nil
 	}
-	_, err = store.Exec(ctx, tx, sql.GiveUpControls, job, over)
-	return skip, err
+	return s.env.Project(ctx, project, func(tx *store.Tx) error {
+		if err := giveUpControls(ctx, tx, job, places); err != nil {
+			return err
+		}
+		return base.Notify(ctx, tx, base.ChannelWork, project) // their shards are for everybody now
+	})
+}
+
+// giveUpControls tells people of those that somebody has answered otherwise: it may have been a lie.
+func giveUpControls(ctx context.Context, tx *store.Tx, job uuid.UUID, places []int64) error {
+	if len(places) == 0 {
+		return nil
+	}
+	type said struct {
+		Place         int64
+		Known, Output []byte
+		AgentID       uuid.UUID
+		Status        *string
+	}
+	rows, err := store.Many[said](ctx, tx, sql.GiveUpControls, job, places)
+	if err != nil {
+		return err
+	}
+	given := map[int64][]map[string]any{}
+	known := map[int64][]byte{}
+	for _, r := range rows {
+		given[r.Place] = append(given[r.Place], map[string]any{"agent": r.AgentID, "status": r.Status, "output": flag.Shown(r.Output)})
+		known[r.Place] = r.Known
+	}
+	var marks []flag.Mark
+	for _, place := range slices.Sorted(maps.Keys(given)) {
+		marks = append(marks, flag.Mark{
+			Kind: flag.FlagControls, Rule: string(verify.ControlUnsettled), Job: job, Shard: &place, Decision: "nobody is charged",
+			Detail: map[string]any{"lent_as_shard": place, "known": flag.Shown(known[place]), "given": given[place]},
+		})
+	}
+	return flag.Raise(ctx, tx, marks...)
+}
+
+// pickToConfirm takes shards that are lent as controls which others have answered, before all others, wherever the last search has ended: until they
+// are answered once more, whoever lied to them goes on.
+func (by borrower) pickToConfirm(ctx context.Context, tx *store.Tx, most int) ([]jobs.PickedShard, error) {
+	places, err := store.Values[int64](ctx, tx, sql.ControlsToConfirm, by.job, by.hand, most)
+	if err != nil || len(places) == 0 {
+		return nil, err
+	}
+	n := len(places)
+	picked, _, err := by.lend(ctx, tx, sql.DrawShards, by.job, by.agent, places[0], places[n-1]+1, most, by.room, by.kin, n, places, by.without)
+	return picked, err
+}
+
+// pickControlled is pickShards for a job with controls.
+func pickControlled(ctx context.Context, tx *store.Tx, by borrower, next int64, most int) (picked []jobs.PickedShard, then int64, err error) {
+	first, err := by.pickToConfirm(ctx, tx, most)
+	if err != nil {
+		return nil, 0, err
+	}
+	for _, p := range first {
+		by.without = append(by.without, p.Number)
+		by.room -= len(p.Input)
+	}
+	if most -= len(first); most == 0 || by.room <= 0 {
+		return first, next, nil
+	}
+	if picked, then, err = pickShards(ctx, tx, by, next, most); err != nil {
+		return nil, 0, err
+	}
+	if len(picked) == 0 {
+		then = next
+	}
+	picked = append(picked, first...)
+	slices.SortFunc(picked, func(a, b jobs.PickedShard) int { return cmp.Compare(a.Number, b.Number) })
+	return picked, then, nil
 }
 
 // lendControls puts the inputs of controls in the place of those of the shards before which they are lent. The shards are locked.
@@ -151,8 +230,21 @@ func answerControls(ctx context.Context, tx *store.Tx, lease uuid.UUID, answers 
 
 // dropControlLoans ends what a lease was lent of controls, and has those judged anew whose shards wait for that.
 func (s *Service) dropControlLoans(ctx context.Context, tx *store.Tx, l leaseIndexRow, lost int) (steps []functions.Step, err error) {
-	gone, err := store.Values[int64](ctx, tx, sql.DropControlLoans, l.ID, lost, MaxControlLost)
+	type dropped struct {
+		Place int64
+		Over  bool
+	}
+	gone, err := store.Many[dropped](ctx, tx, sql.DropControlLoans, l.ID, lost > 0, MaxControlLost)
 	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	var over []int64
+	for _, g := range gone {
+		if g.Over {
+			over = append(over, g.Place)
+		}
+	}
+	if err := giveUpControls(ctx, tx, l.JobID, over); err != nil {
 		return nil, err
 	}
 	return []functions.Step{functions.JudgeControlsArgs{Project: l.ProjectID, Job: l.JobID}}, nil

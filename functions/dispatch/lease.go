@@ -216,10 +216,12 @@ type leaseGate struct {
 // borrower is who takes shards of a job.
 type borrower struct {
 	job, agent uuid.UUID
+	hand       string  // who is behind the agent
 	kin        string  // the owner whose other agents' shards it is not lent; empty: nobody's
 	among      int     // of how many shards those that it is lent are drawn; 0: it is lent the first ones
 	lots       *lots   // which of them are for its owner; nil: all
 	without    []int64 // those that it is not lent for now
+	room       int     // bytes of inputs
 }
 
 // kinOf is the owner whose agents together have one voice about a shard, where the policy asks for independent ones.
@@ -232,8 +234,9 @@ func kinOf(l lender, p verify.Policy) string {
 
 func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, most int, idem functions.Idempotency) (lease *functions.Lease, err error) {
 	id := base.NewID()
+	var over []int64 // controls that nobody else answers
 	err = s.env.Repeatable(ctx, from.ProjectID, func(tx *store.Tx) error {
-		lease = nil
+		lease, over = nil, nil
 		gate, found, err := store.One[leaseGate](ctx, tx, sql.GateLease, from.JobID, agent)
 		if err != nil || !found || gate.Caught || gate.Refused || (gate.State != functions.JobSplitting && gate.State != functions.JobRunning) {
 			return err
@@ -252,16 +255,20 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 		if err != nil || free == 0 {
 			return err
 		}
-		by := borrower{job: from.JobID, agent: agent, kin: kinOf(from.lender, gate.Policy), among: s.drawsAmong(gate.Policy)}
+		by := borrower{job: from.JobID, agent: agent, hand: owner.Hand(from.lender.owner, agent), kin: kinOf(from.lender, gate.Policy), among: s.drawsAmong(gate.Policy), room: MaxLeaseInput}
 		if gate.Controls {
-			if by.without, err = controlsToSkip(ctx, tx, from.JobID, agent, from.lender); err != nil {
+			if by.without, over, err = controlsToSkip(ctx, tx, from.JobID, agent, from.lender); err != nil {
 				return err
 			}
 		}
 		if by.lots, err = s.lotsFor(ctx, tx, from, agent, gate.Policy); err != nil {
 			return err
 		}
-		picked, next, err := pickShards(ctx, tx, by, gate.Next, int(min(int64(most), free)))
+		pick := pickShards
+		if gate.Controls {
+			pick = pickControlled
+		}
+		picked, next, err := pick(ctx, tx, by, gate.Next, int(min(int64(most), free)))
 		if err == nil && len(picked) == 0 && by.lots != nil && by.lots.denied && from.waits {
 			s.undrawn.deny(agent)
 		}
@@ -286,6 +293,9 @@ func (s *Service) leaseFrom(ctx context.Context, agent uuid.UUID, from openJob, 
 	if err != nil {
 		return nil, fmt.Errorf("leasing from job %s: %w", from.JobID, err)
 	}
+	if err := s.giveUpControls(ctx, from.ProjectID, from.JobID, over); err != nil {
+		return nil, fmt.Errorf("giving up controls of job %s: %w", from.JobID, err)
+	}
 	return lease, nil
 }
 
@@ -302,38 +312,48 @@ func pickShards(ctx context.Context, tx *store.Tx, by borrower, next int64, most
 // pick takes shards of a part of the job. Two agents of the same owner may lease the same shard
 // concurrently. A second statement, which sees both leases, returns the duplicates.
 func (by borrower) pick(ctx context.Context, tx *store.Tx, from, to int64, most int) (picked []jobs.PickedShard, next int64, err error) {
-	type row struct {
-		jobs.PickedShard
-		Shared bool
-		First  int64 // where the next search begins
-	}
 	mine, err := by.drawn(ctx, tx, from, to, most)
 	if err != nil || mine.none() {
 		return nil, 0, err
 	}
-	query, values := sql.LendShards, []any{by.job, by.agent, from, mine.to, most, MaxLeaseInput, by.kin}
+	query, values := sql.LendShards, []any{by.job, by.agent, from, mine.to, most, by.room, by.kin}
 	if by.among > 0 {
 		query, values = sql.DrawShards, append(values, max(by.among, most), mine.only, by.without)
 	} else {
 		values = append(values, append(mine.not, by.without...))
 	}
+	picked, first, err := by.lend(ctx, tx, query, values...)
+	if first < 0 {
+		return picked, 0, err
+	}
+	return picked, mine.first(first), err
+}
+
+// lend takes shards with one of the two queries that do, and says where the next search begins; -1: there were none.
+func (by borrower) lend(ctx context.Context, tx *store.Tx, query store.Query, values ...any) (picked []jobs.PickedShard, first int64, err error) {
+	type row struct {
+		jobs.PickedShard
+		Shared bool
+		First  int64
+	}
 	rows, err := store.Many[row](ctx, tx, query, values...)
 	if err != nil {
-		return nil, 0, err
+		return nil, -1, err
 	}
+	first = -1
 	var shared []int64
 	picked = make([]jobs.PickedShard, len(rows))
 	for i, r := range rows {
-		next = mine.first(r.First)
+		first = r.First
 		if picked[i] = r.PickedShard; r.Shared && by.kin != "" {
 			shared = append(shared, r.Number)
 		}
 	}
 	if len(shared) == 0 {
-		return picked, next, nil
+		return picked, first, nil
 	}
 	back, err := store.Values[int64](ctx, tx, sql.PutBackShards, by.job, by.agent, shared, by.kin)
-	return slices.DeleteFunc(picked, func(p jobs.PickedShard) bool { return slices.Contains(back, p.Number) }), next, err
+	return slices.DeleteFunc(picked, func(p jobs.PickedShard) bool { return slices.Contains(back, p.Number) }), first, err
 }
 
 func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []jobs.PickedShard) *functions.Lease {

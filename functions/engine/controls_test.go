@@ -12,7 +12,9 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit"
+	trustsql "github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
@@ -154,6 +156,89 @@ func TestALieToAControlIsAnIncidentOfAJobThatHasEnded(t *testing.T) {
 	require.Equal(t, int64(4), list[0].Shards)
 }
 
+// knownOf are controls of a range's shards.
+func knownOf(spec partition.Spec, shards ...int64) (list []functions.Control) {
+	for _, n := range shards {
+		input, _ := spec.Input(n)
+		list = append(list, functions.Control{Shard: &n, Output: json.RawMessage(honest(string(input)).Output)})
+	}
+	return list
+}
+
+// TestASecondOpinionComesFirst: all of a job have a common cursor, and the shard is behind it.
+func TestASecondOpinionComesFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(10_000, func(j *functions.NewJob) { j.Quorum, j.None = 0, true }, controls(knownOf(rangeOf(10_000), 1, 3)...))
+	w.settleAll()
+	lies, other := w.agent(liar), w.agent(honest)
+	require.Equal(t, 10, lies.do(10))
+	w.settleAll()
+	for lies.do(10) == 10 && w.count("select max(next) from lease_cursors") < 40 {
+		w.settleAll()
+	}
+	lease := other.lease(5)
+	require.Equal(t, []int64{1, 3}, []int64{lease.Shards[0].Number, lease.Shards[1].Number}, "before all others, and with some of them")
+	require.Len(t, lease.Shards, 5)
+	require.Greater(t, lease.Shards[2].Number, int64(10))
+	other.report(lease)
+	w.settleAll()
+	w.check(job.ID)
+	require.Equal(t, int64(2), w.job(job.ID).Controls.Wrong)
+	require.NotNil(t, lies.member().CaughtAt)
+	require.Equal(t, int64(8), w.count("select count(*) from shards where number < 10 and number not in (1, 3) and state = 'open'"), "its lies are taken back")
+}
+
+// TestOneOwnerLosesNoControl by letting its leases expire: it would spare an accomplice a second opinion.
+func TestOneOwnerLosesNoControl(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		agent func(w *world) *agent
+		state string
+	}{
+		"one owner":    {func(w *world) *agent { return w.sibling(honest) }, "waiting"},
+		"three owners": {func(w *world) *agent { return w.agent(honest) }, "unsettled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			job := w.submit(20, func(j *functions.NewJob) { j.Quorum, j.None = 0, true }, controls(knownOf(rangeOf(20), 0)...))
+			w.settleAll()
+			require.Equal(t, 1, w.agent(liar).do(1))
+			w.settleAll()
+			for range 3 {
+				a := c.agent(w)
+				lease := a.lease(1)
+				require.Equal(t, int64(0), lease.Shards[0].Number)
+				w.expire(lease.ID)
+				w.settleAll()
+			}
+			require.Equal(t, int64(1), w.count("select count(*) from controls where state = $1", c.state))
+			require.Len(t, w.flags(job.ID, flag.FlagControls), map[string]int{"waiting": 0, "unsettled": 1}[c.state])
+			w.check(job.ID)
+		})
+	}
+}
+
+// TestAControlIsReleasedWhenItIsJudged: what is said while others are compared is not.
+func TestAControlIsReleasedWhenItIsJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	job := w.submit(5, controls(knownOf(rangeOf(5), 0)...))
+	w.settleAll()
+	require.Equal(t, 1, w.agent(honest).do(1))
+	release := func() {
+		require.NoError(t, w.store.Project(t.Context(), w.project, func(tx *store.Tx) error {
+			_, err := store.Exec(t.Context(), tx, trustsql.ReleaseControls, job.ID, []int64{0})
+			return err
+		}))
+	}
+	release()
+	require.Zero(t, w.count("select count(*) from control_loans where released"))
+	w.settleAll()
+	require.Equal(t, int64(1), w.count("select count(*) from control_loans where released"))
+}
+
 // TestAFileOfWrongAnswersHarmsNobody: owners agree on others.
 func TestAFileOfWrongAnswersHarmsNobody(t *testing.T) {
 	t.Parallel()
@@ -186,9 +271,9 @@ func TestAFileOfWrongAnswersHarmsNobody(t *testing.T) {
 			requireTruth(t, done, sumOf(30))
 			require.Zero(t, w.count("select count(*) from trust where failed > 0"))
 			require.Equal(t, int64(10), w.count("select count(*) from controls where state = $1", state), "%+v", done.Controls)
-			if state == "void" {
-				require.Len(t, w.flags(job.ID, flag.FlagControls), 1)
-			}
+			flags := w.flags(job.ID, flag.FlagControls)
+			require.Len(t, flags, 1, "also of those that were given up")
+			require.Equal(t, state, flags[0].Rule)
 		})
 	}
 }

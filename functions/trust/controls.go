@@ -242,12 +242,12 @@ func (c *settledControls) judge(d *Settlement, loans []controlLoan, verdicts con
 func doubtfulControl(job uuid.UUID, loans []controlLoan, state verify.ControlState) flag.Mark {
 	given := make([]map[string]any, 0, len(loans))
 	for _, l := range loans {
-		given = append(given, map[string]any{"agent": l.AgentID, "status": l.Status, "output": shown(l.Output)})
+		given = append(given, map[string]any{"agent": l.AgentID, "status": l.Status, "output": flag.Shown(l.Output)})
 	}
 	place := loans[0].Place
 	return flag.Mark{
 		Kind: flag.FlagControls, Rule: string(state), Job: job, Shard: &place, Decision: "nobody is charged",
-		Detail: map[string]any{"lent_as_shard": place, "known": shown(loans[0].Known), "given": given},
+		Detail: map[string]any{"lent_as_shard": place, "known": flag.Shown(loans[0].Known), "given": given},
 	}
 }
 

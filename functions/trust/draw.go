@@ -148,13 +148,3 @@ func (b bench) divergence(shard ShardRow, v verify.Verdict) flag.Mark {
 		Detail: map[string]any{"shard": shard.Number, "answers": answers, "reasons": v.Reasons},
 	}
 }
-
-// maxShownOutput is how much of an answer a flag shows, in bytes.
-const maxShownOutput = 1 << 10
-
-func shown(output []byte) string {
-	if len(output) > maxShownOutput {
-		return string(output[:maxShownOutput]) + "…"
-	}
-	return string(output)
-}

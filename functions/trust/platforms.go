@@ -221,7 +221,7 @@ func showAnswer(agent uuid.UUID, status verify.Status, outcome []byte, class str
 	if agent == functions.ServerAgent {
 		who = "the server"
 	}
-	return shownAnswer{From: who, Status: status, Outcome: hex.EncodeToString(outcome), Platform: class, Output: shown(output)}
+	return shownAnswer{From: who, Status: status, Outcome: hex.EncodeToString(outcome), Platform: class, Output: flag.Shown(output)}
 }
 
 // write takes back what the job has charged to them, and lends them the version of its function no more. Who was caught for nothing else

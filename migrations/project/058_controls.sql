@@ -10,7 +10,7 @@ create table controls (
     -- waiting: its shard is lent as the control. right: the known answer was given, and no other one. wrong: another one was given as well, and
     -- is proven wrong. void: owners agree on another one, so that the known one is not believed. unsettled: nothing was found out.
     state         text not null default 'waiting' check (state in ('waiting', 'right', 'wrong', 'void', 'unsettled')),
-    lost          integer not null default 0, -- leases that died with it
+    lost_by       text[] not null default '{}', -- whose leases died with it
     settled_at    timestamptz,
     primary key (job_id, place)
 );

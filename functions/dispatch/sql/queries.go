@@ -41,6 +41,7 @@ var (
 	LeaseOfAny         = store.Load(files, "lease_of_any")
 	AnswerControls     = store.Load(files, "answer_controls")
 	ControlsOfLease    = store.Load(files, "controls_of_lease")
+	ControlsToConfirm  = store.Load(files, "controls_to_confirm")
 	ControlsToSkip     = store.Load(files, "controls_to_skip")
 	DropControlLoans   = store.Load(files, "drop_control_loans")
 	GiveUpControls     = store.Load(files, "give_up_controls")
