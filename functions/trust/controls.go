@@ -39,7 +39,7 @@ type controlLoan struct {
 	WallMicros   int64 `db:"wall_us"`
 	Outcome      []byte
 	Verdict      *string
-	Charged      bool
+	Contradicted bool // it is proven wrong
 	Released     bool
 	State        verify.ControlState
 	Input        []byte // nil: the shard's own
@@ -152,7 +152,7 @@ func (s *Service) judgeControls(ctx context.Context, tx *store.Tx, args function
 	d := Settlement{Project: args.Project, Job: args.Job, Weighed: Weighed{Counts: map[uuid.UUID]*Count{}}}
 	var settled settledControls
 	for _, of := range byPlace(loans, verdicts) {
-		settled.judge(&d, of, verdicts)
+		settled.judge(args.Job, of, verdicts)
 	}
 	if err := settled.write(ctx, tx, args.Job); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (s *Service) judgeControls(ctx context.Context, tx *store.Tx, args function
 	if _, err := store.Exec(ctx, tx, sql.ReleaseControls, args.Job, places); err != nil {
 		return err
 	}
-	if err := d.doubtControls(ctx, tx); err != nil {
+	if err := d.accuse(ctx, tx, settled); err != nil {
 		return err
 	}
 	return s.chargeControls(ctx, tx, d, settled)
@@ -198,17 +198,17 @@ func byPlace(loans []controlLoan, verdicts controlVerdicts) (places [][]controlL
 
 // settledControls are what is to be written about controls.
 type settledControls struct {
-	leases   []uuid.UUID
-	at       []int64
-	verdicts []string
-	charged  []bool
-	places   []int64
-	states   []string
-	marks    []flag.Mark
+	leases       []uuid.UUID
+	at           []int64
+	verdicts     []string
+	contradicted []bool
+	places       []int64
+	states       []string
+	marks        []flag.Mark
 }
 
-// judge decides about one control, and charges whoever is proven wrong by it.
-func (c *settledControls) judge(d *Settlement, loans []controlLoan, verdicts controlVerdicts) {
+// judge decides about one control, and notes which answers are proven wrong by it.
+func (c *settledControls) judge(job uuid.UUID, loans []controlLoan, verdicts controlVerdicts) {
 	answers := make([]verify.ControlAnswer, len(loans))
 	for i, l := range loans {
 		a := verify.ControlAnswer{Agent: l.AgentID.String(), Hand: l.Hand, Class: l.Class, Known: verdicts[l.key()] == controlAsKnown}
@@ -222,19 +222,13 @@ func (c *settledControls) judge(d *Settlement, loans []controlLoan, verdicts con
 	if was == verify.ControlWaiting && v.State != was || was == verify.ControlRight && v.State == verify.ControlWrong { // by somebody who had it at the same time
 		c.places, c.states = append(c.places, loans[0].Place), append(c.states, string(v.State))
 		if v.State == verify.ControlVoided || v.State == verify.ControlUnsettled {
-			c.marks = append(c.marks, doubtfulControl(d.Job, loans, v.State))
+			c.marks = append(c.marks, doubtfulControl(job, loans, v.State))
 		}
 	}
 	for i, l := range loans {
-		charge := !l.Charged && was != verify.ControlVoided && was != verify.ControlUnsettled && slices.Contains(v.Liars, answers[i])
+		proven := was != verify.ControlVoided && was != verify.ControlUnsettled && slices.Contains(v.Liars, answers[i])
 		c.leases, c.at = append(c.leases, l.LeaseID), append(c.at, l.Place)
-		c.verdicts, c.charged = append(c.verdicts, verdicts[l.key()]), append(c.charged, l.Charged || charge)
-		if charge {
-			count := d.of(l.AgentID)
-			count.Failed++
-			count.auditsFailed++
-			count.taint = fmt.Sprintf("it gave another answer than the known one to a control of job %s, lent as shard %d, and another owner gave the known one", d.Job, l.Place)
-		}
+		c.verdicts, c.contradicted = append(c.verdicts, verdicts[l.key()]), append(c.contradicted, l.Contradicted || proven)
 	}
 }
 
@@ -252,32 +246,64 @@ func doubtfulControl(job uuid.UUID, loans []controlLoan, state verify.ControlSta
 }
 
 func (c *settledControls) write(ctx context.Context, tx *store.Tx, job uuid.UUID) error {
-	if _, err := store.Exec(ctx, tx, sql.NoteControlVerdicts, c.leases, c.at, c.verdicts, c.charged); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.NoteControlVerdicts, c.leases, c.at, c.verdicts, c.contradicted); err != nil {
 		return err
 	}
 	_, err := store.Exec(ctx, tx, sql.SettleControls, job, c.places, c.states)
 	return err
 }
 
-// doubtControls takes the function for one that gives no answer twice, where most owners contradicted controls: see verify.ControlsByChance. Charges
-// from all jobs of the version are void then, as where the server itself gets two answers.
-func (d *Settlement) doubtControls(ctx context.Context, tx *store.Tx) error {
-	if len(d.Counts) == 0 {
+// accuse holds contradictions of controls against those owners who have more of them than chance explains: see verify.BeyondChance. Nothing that was
+// charged elsewhere is taken back for what owners say here, as it is where the server itself gets two answers: they could have it taken back.
+func (d *Settlement) accuse(ctx context.Context, tx *store.Tx, c settledControls) error {
+	if !slices.Contains(c.contradicted, true) && !slices.Contains(c.states, string(verify.ControlRight)) {
 		return nil
 	}
-	type hands struct{ Owners, Contradicted int }
-	h, _, err := store.One[hands](ctx, tx, sql.ControlHands, d.Job)
-	if err != nil || !verify.ControlsByChance(h.Owners, h.Contradicted) {
+	// The lock of audits, which comes before agents' trust: a charge breaks windows that are closed together. Of two steps that accuse, the second one
+	// sees what the first one has.
+	if _, _, err := store.Value[bool](ctx, tx, sql.LockAudits, d.Job); err != nil {
 		return err
 	}
-	if d.unsteady, err = store.Values[int64](ctx, tx, sql.ContradictedControls, d.Job); err != nil {
+	hands, err := store.Many[verify.ControlHand](ctx, tx, sql.ControlHands, d.Job)
+	if err != nil {
 		return err
+	}
+	beyond := verify.BeyondChance(hands)
+	if len(beyond) == 0 {
+		if slices.Contains(c.contradicted, true) {
+			d.doubtFunction(hands)
+		}
+		return nil
+	}
+	type charge struct {
+		AgentID uuid.UUID
+		Place   int64
+	}
+	charges, err := store.Many[charge](ctx, tx, sql.ChargeControls, d.Job, beyond)
+	for _, charge := range charges {
+		count := d.of(charge.AgentID)
+		count.Failed++
+		count.auditsFailed++
+		count.taint = fmt.Sprintf("it gave another answer than the known one to a control of job %s, lent as shard %d, where others gave the known one, as it did more often than chance explains", d.Job, charge.Place)
+	}
+	return err
+}
+
+// doubtFunction tells people where several owners contradict controls, and none of them more often than chance explains.
+func (d *Settlement) doubtFunction(hands []verify.ControlHand) {
+	contradicted := 0
+	for _, h := range hands {
+		if h.Contradicted > 0 {
+			contradicted++
+		}
+	}
+	if contradicted < verify.ControlVoid {
+		return
 	}
 	d.Marks = append(d.Marks, flag.Mark{
 		Kind: flag.FlagUnsteady, Rule: "controls", Job: d.Job, Decision: "nobody is charged",
-		Detail: map[string]any{"owners": h.Owners, "contradicted": h.Contradicted, "why": "most of the owners that answered controls gave other answers than the known ones, which others gave: the function does not give one answer"},
+		Detail: map[string]any{"owners": len(hands), "contradicted": contradicted, "why": "several owners gave other answers to controls than the known ones, which others gave, and none of them so often that chance does not explain it: the function may not give one answer"},
 	})
-	return nil
 }
 
 // chargeControls writes what is held against agents, which is what follows from an audit that they have failed. It is the last thing that a

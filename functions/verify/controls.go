@@ -99,11 +99,3 @@ func controlLiars(answers []ControlAnswer) (liars []ControlAnswer) {
 	}
 	return liars
 }
-
-// ControlsByChance says whether so many of the owners that answered the controls of
-// a job contradicted one that others confirmed that it is the function, and not
-// they: liars are fewer than half. A function that flips a coin makes a liar of
-// everybody.
-func ControlsByChance(owners, contradicted int) bool {
-	return contradicted >= 2 && 2*contradicted > owners
-}

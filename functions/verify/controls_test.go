@@ -64,12 +64,3 @@ func TestJudgeControl(t *testing.T) {
 		})
 	}
 }
-
-func TestControlsByChance(t *testing.T) {
-	t.Parallel()
-	require.False(t, verify.ControlsByChance(2, 1), "one of two may lie")
-	require.True(t, verify.ControlsByChance(2, 2))
-	require.False(t, verify.ControlsByChance(10, 5))
-	require.True(t, verify.ControlsByChance(10, 6))
-	require.False(t, verify.ControlsByChance(1, 1))
-}

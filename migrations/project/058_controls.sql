@@ -31,7 +31,8 @@ create table control_loans (
     wall_us       bigint not null default 0,
     outcome       bytea,                     -- as of attempts
     verdict       text check (verdict in ('right', 'wrong', 'silent')), -- null: not judged yet
-    charged       boolean not null default false,
+    contradicted  boolean not null default false, -- it is proven wrong
+    charged       boolean not null default false, -- and held against the agent
     released      boolean not null default false, -- its shard may be lent again
     primary key (lease_id, place)
 );

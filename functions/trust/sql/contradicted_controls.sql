@@ -1,1 +1,0 @@
-select place from controls where job_id = $1 and state = 'wrong' order by place
