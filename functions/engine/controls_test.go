@@ -157,6 +157,21 @@ func TestALieToAControlIsAnIncidentOfAJobThatHasEnded(t *testing.T) {
 	require.Equal(t, int64(4), list[0].Shards)
 }
 
+// TestAControlIsWrittenAsTheItemsAre: one that came with the request was written by another program than the file, and is told by that.
+func TestAControlIsWrittenAsTheItemsAre(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	lines := ""
+	for i := range 20 {
+		lines += fmt.Sprintf("{\"name\": \"\\u00e9%d\", \"from\": \"%d\"}\n", i, i)
+	}
+	object := w.storedObject(lines)
+	file := func(j *functions.NewJob) { j.Partition = partition.OfObject(object) }
+	control := functions.Control{Input: json.RawMessage(`{"from":"100","name":"é"}`), Output: json.RawMessage(`1`)}
+	w.submit(0, file, controls(control))
+	require.Equal(t, int64(1), w.count(`select count(*) from controls where convert_from(input, 'UTF8') = '{"name": "\u00e9", "from": "100"}'`))
+}
+
 // knownOf are controls of a range's shards.
 func knownOf(spec partition.Spec, shards ...int64) (list []functions.Control) {
 	for _, n := range shards {

@@ -132,9 +132,15 @@ func knownAnswer(nth int, c functions.Control, plan *plannedJob) (output, digest
 	return output, digest, err
 }
 
-// checkShapes refuses a control that an agent could tell from the job's items by what it looks like.
+// checkShapes refuses a control that an agent could tell from the job's items by what it looks like, and writes the others as items are written.
 func (s *Service) checkShapes(ctx context.Context, project uuid.UUID, placed []placedControl, plan *plannedJob) error {
-	if !slices.ContainsFunc(placed, func(p placedControl) bool { return p.input != nil }) {
+	wanted := map[string]bool{}
+	for _, p := range placed {
+		if p.input != nil {
+			wanted[shapeOf(p.input)] = true
+		}
+	}
+	if len(wanted) == 0 {
 		return nil
 	}
 	items, err := s.itemsOf(ctx, project, plan)
@@ -142,17 +148,24 @@ func (s *Service) checkShapes(ctx context.Context, project uuid.UUID, placed []p
 		return err
 	}
 	defer func() { _ = items.Close() }()
-	known, err := shapesOf(partition.NewItems(items))
+	known, marks, err := shapesOf(partition.NewItems(items), wanted)
 	if err != nil {
 		return err
 	}
-	for i, p := range placed {
+	for i := range placed {
+		p := &placed[i]
 		if p.input == nil {
 			continue
 		}
-		if shape := shapeOf(p.input); !known[shape] {
+		shape := shapeOf(p.input)
+		if known[shape] == nil {
 			return badControl(i, fmt.Sprintf("give an input like the job's items, of which the first %d were looked at", shapesRead), "its input is %s, and no item of the job is: an agent could tell it from them", shape)
 		}
+		written, ok := writtenAs(p.input, known[shape], marks)
+		if !ok {
+			return badControl(i, "write the job's items with one program, in one way: the same spaces, order of keys and escapes throughout an item", "its input cannot be written as the item %.200q of the job is: an agent could tell it from the items", known[shape])
+		}
+		p.input = written
 	}
 	return nil
 }
@@ -166,19 +179,23 @@ func (s *Service) itemsOf(ctx context.Context, project uuid.UUID, plan *plannedJ
 	return object, err
 }
 
-func shapesOf(items partition.Reader) (map[string]bool, error) {
-	known := map[string]bool{}
+// shapesOf are the first items that have the shapes which are wanted, and how strings are written in all.
+func shapesOf(items partition.Reader, wanted map[string]bool) (known map[string][]byte, marks escapes, err error) {
+	known = map[string][]byte{}
 	for range shapesRead {
 		item, err := items.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, functions.BadPartition(err)
+			return nil, marks, functions.BadPartition(err)
 		}
-		known[shapeOf(item)] = true
+		marks.see(item)
+		if shape := shapeOf(item); wanted[shape] && known[shape] == nil {
+			known[shape] = bytes.Clone(item)
+		}
 	}
-	return known, nil
+	return known, marks, nil
 }
 
 // shapeOf names what a JSON value looks like, without what it says: of which type it is, which keys it has, and the same of what is in it.
