@@ -104,9 +104,9 @@ func attacks() map[string]attack {
 		"time-out claims":            {agents: 1, server: true, answers: claimTimeouts},
 		"small job":                  {agents: 1, server: true, shards: 20, batch: 2, answers: lieAlways},
 		"beyond the stated share":    {agents: 3, server: true, batch: 20, above: true, answers: lieAlways},
-		"captured replicas":          {agents: 3, kin: true, shards: 20, answers: lieAlways},
-		"invented owners, a quorum":  {agents: 5, kin: true, shards: 40, policy: func(j *functions.NewJob) { j.Quorum = 2 }, answers: lieAlways},
-		"no server":                  {agents: 1, shards: 20, answers: lieAlways},
+		"captured replicas":          {agents: 3, kin: true, shards: 8, answers: lieAlways},
+		"invented owners, a quorum":  {agents: 5, kin: true, shards: 20, policy: func(j *functions.NewJob) { j.Quorum = 2 }, answers: lieAlways},
+		"no server":                  {agents: 1, shards: 8, answers: lieAlways},
 		"no server, lies to a tenth": {agents: 1, shards: 20, answers: lieAtRandom(10)},
 	}
 }
@@ -126,7 +126,7 @@ func TestHostileKinds(t *testing.T) {
 			if kind.server {
 				w.opened()
 			}
-			for seed := range uint64(3) {
+			for seed := range uint64(2) {
 				w.attackOnce(kind, seed)
 			}
 			w.requireQuiet()
@@ -168,7 +168,7 @@ func (w *world) attackOnce(kind attack, seed uint64) {
 		require.Less(w.t, round, 100, "%+v", w.job(job.ID))
 		dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		for _, a := range all {
-			w.takeTurn(kind, a, hostile[a], int(max(shards/20, 1)))
+			w.takeTurn(kind, a, hostile[a], int(max(shards/10, 1)))
 		}
 		w.settleAll()
 	}
