@@ -30,11 +30,13 @@ type BulkRequest struct {
 	Action  string               `json:"action" minLength:"1" maxLength:"40" doc:"What is done to each: of flags reject, rerun, recheck, pardon or dismiss; of jobs cancel, delete or archive; of a project's agents admit or exclude; of the installation's approve, drain, resume, quarantine or revoke."`
 	Filter  functions.BulkFilter `json:"filter" doc:"To which. What the action cannot be done to now is left out."`
 	All     bool                 `json:"all,omitempty" doc:"Where the filter is empty: all of them are meant. An empty filter without it is refused."`
-	Reason  string               `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log: it is recorded with each item."`
+	Reason  string               `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log: it is recorded with each item. About agents it has at most 300 characters."`
+	// Expected keeps people from doing to more than they have seen.
+	Expected *int64 `json:"expected,omitempty" minimum:"1" doc:"How many items a plan has said: where another number is chosen now, nothing is done."`
 }
 
 func (r BulkRequest) start() bulk.Start {
-	return bulk.Start{Subject: functions.BulkSubject(r.Subject), Action: r.Action, Filter: r.Filter, All: r.All, Reason: r.Reason}
+	return bulk.Start{Subject: functions.BulkSubject(r.Subject), Action: r.Action, Filter: r.Filter, All: r.All, Reason: r.Reason, Expected: r.Expected}
 }
 
 // StartBulkInput is a new bulk action in a project.
@@ -299,7 +301,7 @@ func (s *server) undoBulk(ctx context.Context, c *call, project, id uuid.UUID, r
 	if err != nil {
 		return nil, err
 	}
-	if err := s.mayDoToMany(c, project, d.Subject, d.Undo); err != nil {
+	if err := s.mayDoToMany(c, project, d.Subject, bulk.UndoOf(project != uuid.Nil, d.Subject, d.Action)); err != nil { // d.Undo is empty while it goes on
 		return nil, err
 	}
 	return startedBulk(s.service.UndoBulkAction(ctx, c.principal, project, id, reason, c.idem))

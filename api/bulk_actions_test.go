@@ -59,3 +59,16 @@ func TestWhoBeginsABulkActionMayLookAtIt(t *testing.T) {
 	}
 	require.Equal(t, 403, r.ask("GET", in("/jobs"), operatorKey, "").StatusCode)
 }
+
+// TestARunningBulkActionIsNoWayAroundTheRole: who may undo one does not depend on how far it is.
+func TestARunningBulkActionIsNoWayAroundTheRole(t *testing.T) {
+	r := newRig(t)
+	r.fake.bulkRuns = true
+	for key, status := range map[string]int{submitterKey: 403, ownerKey: 201} {
+		a := r.ask("POST", in("/bulk-actions/"+thingID.String()+"/undo"), key, `{"reason":"r"}`)
+		require.Equal(t, status, a.StatusCode, "%s: %s", key, a.body)
+	}
+	a := r.ask("POST", in("/bulk-actions"), ownerKey, `{"subject":"flags","action":"dismiss","filter":{},"reason":"r","expected":7}`)
+	require.Equal(t, 201, a.StatusCode, "%s", a.body)
+	require.EqualValues(t, 7, *r.fake.bulk.Expected)
+}

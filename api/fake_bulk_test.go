@@ -36,7 +36,11 @@ func (f *fake) ListBulkActions(_ context.Context, project uuid.UUID, page functi
 }
 
 func (f *fake) GetBulkAction(_ context.Context, project, _ uuid.UUID) (functions.BulkActionDetail, error) {
-	return bulkOf(project), f.begin()
+	d := bulkOf(project)
+	if f.bulkRuns {
+		d.State, d.Undo = functions.BulkRunning, ""
+	}
+	return d, f.begin()
 }
 
 func (f *fake) CancelBulkAction(_ context.Context, _ functions.Principal, project, _ uuid.UUID) (functions.BulkActionDetail, error) {

@@ -51,6 +51,7 @@ type fake struct {
 	err      error        // every method but Authenticate fails with it
 	replayed bool
 	bulk     bulk.Start
+	bulkRuns bool // the bulk action goes on
 	panics   bool
 	ready    bool
 

@@ -44,6 +44,7 @@ func (ArchiveArgs) Kind() string { return "archive" }
 type BulkArgs struct {
 	Project uuid.UUID `json:"project"` // nil: it is about the whole installation
 	Bulk    uuid.UUID `json:"bulk"`
+	Turn    int64     `json:"turn"` // a retry begins another one, and the step of an earlier one ends
 }
 
 // Kind names the step.

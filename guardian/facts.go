@@ -345,6 +345,8 @@ type Decided struct {
 	Requester string `json:"requester"` // who asked for an approval
 	Function  string `json:"function"`  // its name
 	Job       string `json:"job"`
+	Items     int64  `json:"items"`  // to how many a bulk action would be done
+	Undoes    string `json:"undoes"` // the bulk action that another one takes back
 }
 
 func (FunctionFacts) facts() {}

@@ -26,13 +26,14 @@ const (
 	QueueVerify    = "verify"    // many short transactions
 	QueueAggregate = "aggregate" // WASM modules
 	QueueArchive   = "archive"   // files of jobs that ended long ago, each of which may take minutes
+	QueueBulk      = "bulk"      // one thing that is done to many: as long as people have chosen items, a few seconds in turn
 	QueueWebhooks  = "webhooks"  // events to the outside, whose receivers may be slow
 	QueueRecheck   = "recheck"   // shards that the server executes: for hosts of their own
 )
 
 // All lists the queues.
 func All() []string {
-	return []string{QueueUrgent, QueueControl, QueueVerify, QueueAggregate, QueueArchive, QueueWebhooks, QueueRecheck}
+	return []string{QueueUrgent, QueueControl, QueueVerify, QueueAggregate, QueueArchive, QueueBulk, QueueWebhooks, QueueRecheck}
 }
 
 // maxAttempts is, with the pauses of retryPolicy, more than a month: a step that is given up would leave its job open forever, so a
@@ -102,6 +103,8 @@ func queueOf(step functions.Step) string {
 		return QueueAggregate
 	case functions.ArchiveArgs, functions.PackArgs:
 		return QueueArchive
+	case functions.BulkArgs:
+		return QueueBulk
 	case functions.DeliverWebhookArgs:
 		return QueueWebhooks
 	case functions.RecheckArgs:

@@ -68,7 +68,7 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	id := uuid.New()
 	steps := map[functions.Step]string{
 		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueAggregate,
-		functions.BulkArgs{Bulk: id}: queue.QueueControl, functions.AdvanceRunArgs{Run: id}: queue.QueueAggregate, functions.CancelArgs{Job: id}: queue.QueueControl, functions.EraseArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueUrgent, functions.SilenceArgs{Switch: id}: queue.QueueUrgent,
+		functions.BulkArgs{Bulk: id}: queue.QueueBulk, functions.AdvanceRunArgs{Run: id}: queue.QueueAggregate, functions.CancelArgs{Job: id}: queue.QueueControl, functions.EraseArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueUrgent, functions.SilenceArgs{Switch: id}: queue.QueueUrgent,
 		functions.TaintArgs{Agent: id}: queue.QueueUrgent, functions.FinaliseArgs{Job: id}: queue.QueueUrgent,
 		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
 		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,

@@ -102,6 +102,8 @@ func workers(queue string) int {
 		return 4
 	case QueueArchive: // each holds as much of a file as a row group, and waiting is fine
 		return 2
+	case QueueBulk: // they wait for each other in the order of their turns
+		return 2
 	case QueueWebhooks: // they wait for others' servers, each for some seconds at most
 		return 16
 	case QueueRecheck: // most of them wait for their project's turn: what runs at once is bounded there
@@ -127,8 +129,12 @@ func (q *Queue) Work(ctx context.Context, steps Steps, o Options) error {
 		}
 	}
 	config := map[string]river.QueueConfig{}
-	if slices.Contains(queues, QueueControl) && !slices.Contains(queues, QueueUrgent) {
-		queues = append(slices.Clone(queues), QueueUrgent) // set-ups that are older than the queue go on protecting
+	if slices.Contains(queues, QueueControl) { // set-ups that are older than these queues go on protecting, and do what people have chosen
+		for _, name := range []string{QueueUrgent, QueueBulk} {
+			if !slices.Contains(queues, name) {
+				queues = append(slices.Clone(queues), name)
+			}
+		}
 	}
 	for _, name := range queues {
 		if !slices.Contains(All(), name) {

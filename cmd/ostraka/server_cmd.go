@@ -75,7 +75,7 @@ func (o *serverOptions) register(f *pflag.FlagSet) {
 	f.StringVar(&o.config.Objects.Dir, "blob-dir", "", "keep objects in this folder (for a single server)")
 	o.config.Objects.registerS3(f)
 	f.StringVar(&o.config.CacheDir, "cache-dir", "", "folder for compiled modules; left out: one in the user's cache")
-	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of urgent, control (with urgent), verify, aggregate, archive, webhooks, recheck; none serves HTTP only")
+	f.StringSliceVar(&o.config.Queues, "queues", []string{"all"}, "which queues to work on: all, or some of urgent, control (with urgent and bulk), verify, aggregate, archive, bulk, webhooks, recheck; none serves HTTP only")
 	o.config.Recheck.register(f, recheckAuto)
 	f.StringToInt64Var(&o.quotas, "quota", nil, "NAME=VALUE: what a project may have where the operator sets nothing for it, 0 for no limit (may be repeated; names: ostraka project quotas)")
 	o.config.Model.register(f)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 
@@ -21,6 +22,7 @@ type kind struct {
 	ended     bool   // of jobs: it is for those that have ended
 	outside   bool   // of a project's agents: it is for those that do not work for it
 	from      []fleet.AgentState
+	to        fleet.AgentState // in which it leaves an agent of the installation
 	do        func(ctx context.Context, d Doers, r row, i item) (again bool, err error)
 }
 
@@ -32,6 +34,11 @@ func Operations(project bool, subject functions.BulkSubject) map[string]string {
 		found[name] = k.operation
 	}
 	return found
+}
+
+// UndoOf is the action that takes back another one; "": none does.
+func UndoOf(project bool, subject functions.BulkSubject, action string) string {
+	return kinds(project)[subject][action].undo
 }
 
 func find(project uuid.UUID, subject functions.BulkSubject, action string) (kind, bool) {
@@ -82,18 +89,30 @@ var inProject = map[functions.BulkSubject]map[string]kind{
 
 var inInstallation = map[functions.BulkSubject]map[string]kind{
 	functions.BulkAgents: {
-		string(fleet.ApproveAgent):    decide(fleet.ApproveAgent, "", fleet.AgentPending),
-		string(fleet.DrainAgent):      decide(fleet.DrainAgent, fleet.ResumeAgent, fleet.AgentActive),
-		string(fleet.QuarantineAgent): decide(fleet.QuarantineAgent, fleet.ResumeAgent, fleet.AgentActive, fleet.AgentDraining),
-		string(fleet.ResumeAgent):     decide(fleet.ResumeAgent, fleet.DrainAgent, fleet.AgentDraining, fleet.AgentQuarantined),
-		string(fleet.RevokeAgent):     decide(fleet.RevokeAgent, "", fleet.AgentPending, fleet.AgentActive, fleet.AgentDraining, fleet.AgentQuarantined),
+		string(fleet.ApproveAgent):    decide(fleet.ApproveAgent, "", fleet.AgentActive, fleet.AgentPending),
+		string(fleet.DrainAgent):      decide(fleet.DrainAgent, fleet.ResumeAgent, fleet.AgentDraining, fleet.AgentActive),
+		string(fleet.QuarantineAgent): decide(fleet.QuarantineAgent, fleet.ResumeAgent, fleet.AgentQuarantined, fleet.AgentActive, fleet.AgentDraining),
+		string(fleet.ResumeAgent):     decide(fleet.ResumeAgent, "", fleet.AgentActive, fleet.AgentDraining, fleet.AgentQuarantined),
+		string(fleet.RevokeAgent):     decide(fleet.RevokeAgent, "", fleet.AgentRevoked, fleet.AgentPending, fleet.AgentActive, fleet.AgentDraining, fleet.AgentQuarantined),
 	},
 }
 
-// decide is a decision of operators about agents in some states.
-func decide(action, undo fleet.AgentAction, from ...fleet.AgentState) kind {
-	return kind{operation: string(action) + "Agent", undo: string(undo), from: from, do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {
-		_, err := d.DecideAgent(ctx, r.Principal.principal(), i.Item, action, r.Reason)
+// errAgentChanged says that somebody has decided about an agent since it was chosen: that decision stays.
+var errAgentChanged = &functions.Error{
+	Kind: functions.KindPrecondition, Code: "revision_changed", Message: "the agent's state has changed since it was chosen", Hint: "look at the agent and decide again",
+}
+
+// decide is a decision of operators about agents in some states. One that is in the state already was done by a step that was cut off.
+func decide(action, undo fleet.AgentAction, to fleet.AgentState, from ...fleet.AgentState) kind {
+	return kind{operation: string(action) + "Agent", undo: string(undo), to: to, from: from, do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {
+		a, err := d.GetAgent(ctx, i.Item)
+		if err != nil {
+			return false, err
+		}
+		if a.State != to && a.StateAt.UnixMicro() != i.Revision {
+			return false, errAgentChanged
+		}
+		_, err = d.DecideAgent(ctx, r.Principal.principal(), i.Item, action, r.Reason)
 		return false, err
 	}}
 }
@@ -121,10 +140,15 @@ func (s Start) check(project uuid.UUID) (kind, error) {
 		return k, bad(fmt.Sprintf("it is about all %s, and has a filter too", s.Subject), "leave one of them out")
 	case len(f.IDs) > MaxIDs:
 		return k, bad(fmt.Sprintf("it names %d items, at most %d can be named", len(f.IDs), MaxIDs), "use a filter")
+	case f.Like != nil && (f.Kind != "" || f.Rule != "" || f.Function != ""):
+		return k, bad("like says of which kind, rule and function the flags are", "leave kind, rule and function out, or like")
 	case s.Subject != functions.BulkFlags && (f.Like != nil || f.Kind != "" || f.Rule != "" || f.Job != nil || f.Agent != nil):
 		return k, bad("like, kind, rule, job and agent choose flags", "leave them out")
 	case s.Subject != functions.BulkAgents && f.Owner != "", s.Subject == functions.BulkFlags && f.State != "", s.Subject == functions.BulkAgents && f.Function != "":
 		return k, bad(fmt.Sprintf("the filter does not choose %s", s.Subject), "state is of jobs and agents, owner of agents, function of flags and jobs")
+	}
+	if n := utf8.RuneCountInString(s.Reason); s.Subject == functions.BulkAgents && n > fleet.MaxReason {
+		return k, functions.Invalid("bad_reason", fmt.Sprintf("the reason has %d characters, at most %d are kept of a decision about an agent", n, fleet.MaxReason), "say it in fewer words")
 	}
 	return k, functions.CheckResolutionReason(s.Reason)
 }

@@ -20,7 +20,7 @@ func (s *Service) CancelBulkAction(ctx context.Context, by functions.Principal, 
 		return functions.BulkActionDetail{}, err
 	}
 	err = s.env.In(ctx, project, func(tx *store.Tx) error {
-		if err := s.env.Ask(ctx, tx, intent(by, project, guardian.BulkStop, r.start())); err != nil {
+		if err := s.env.Ask(ctx, tx, asking{start: r.start(), bulk: &r.ID, items: r.left()}.intent(by, project, guardian.BulkStop)); err != nil {
 			return err
 		}
 		if r.State != functions.BulkRunning {
@@ -50,16 +50,17 @@ func (s *Service) RetryBulkAction(ctx context.Context, by functions.Principal, p
 		return functions.BulkActionDetail{}, err
 	}
 	err = s.env.In(ctx, project, func(tx *store.Tx) error {
-		if err := s.env.Ask(ctx, tx, intent(by, project, guardian.BulkStart, r.start())); err != nil {
+		if err := s.env.Ask(ctx, tx, asking{start: r.start(), undoes: r.Undoes, bulk: &r.ID, items: r.Total - r.Done}.intent(by, project, guardian.BulkStart)); err != nil {
 			return err
 		}
 		if err := record(ctx, tx, by, project, "bulk.retry", id, nil); err != nil {
 			return err
 		}
-		if err := s.reopen(ctx, tx, by, project, id); err != nil {
+		turn, err := s.reopen(ctx, tx, by, project, id)
+		if err != nil {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.BulkArgs{Project: project, Bulk: id})
+		return s.env.Enqueue(ctx, tx, functions.BulkArgs{Project: project, Bulk: id, Turn: turn})
 	})
 	if err != nil {
 		return functions.BulkActionDetail{}, err
@@ -72,30 +73,35 @@ var errNothingLeft = &functions.Error{
 	Kind: functions.KindConflict, Code: "nothing_left", Message: "the bulk action goes on, or nothing of it is left to do", Hint: "wait until it has ended; GET on it says what failed",
 }
 
-func (s *Service) reopen(ctx context.Context, tx *store.Tx, by functions.Principal, project, id uuid.UUID) error {
+// reopen begins another turn of a bulk action, and says which.
+func (s *Service) reopen(ctx context.Context, tx *store.Tx, by functions.Principal, project, id uuid.UUID) (turn int64, err error) {
 	server, err := tx.AsServer(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := mayRun(ctx, server, maybe(project)); err != nil {
-		return err
+		return 0, err
 	}
 	r, found, err := store.One[row](ctx, server, sql.LockBulk, id, maybe(project))
 	if err != nil || !found {
-		return base.OrNotFound(err, "bulk action", id)
+		return 0, base.OrNotFound(err, "bulk action", id)
 	}
-	if r.State == functions.BulkRunning || r.Done == r.Total {
-		return errNothingLeft
+	left, _, err := store.Value[int64](ctx, server, sql.CountLeft, id)
+	if err != nil {
+		return 0, err
+	}
+	if r.State == functions.BulkRunning || left == 0 {
+		return 0, errNothingLeft
 	}
 	whose, err := encode(rightsOf(by))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if _, err := store.Exec(ctx, server, sql.RetryItems, id); err != nil {
-		return err
+		return 0, err
 	}
-	_, err = store.Exec(ctx, server, sql.ReopenBulk, id, whose)
-	return err
+	turn, _, err = store.Value[int64](ctx, server, sql.ReopenBulk, id, whose)
+	return turn, err
 }
 
 // UndoBulkAction makes a bulk action that takes back what another one has done.
@@ -120,7 +126,7 @@ func (s *Service) UndoBulkAction(ctx context.Context, by functions.Principal, pr
 		if made, replayed, err = base.RememberInProject(ctx, tx, project, "undo-bulk-action", idem, made); err != nil || replayed {
 			return err
 		}
-		items, err := doneBy(ctx, tx, id)
+		items, err := doneBy(ctx, tx, r)
 		if err != nil {
 			return err
 		}
@@ -133,16 +139,35 @@ func (s *Service) UndoBulkAction(ctx context.Context, by functions.Principal, pr
 	return d, replayed, err
 }
 
-// doneBy are the items that a bulk action has done.
-func doneBy(ctx context.Context, tx *store.Tx, id uuid.UUID) ([]chosen, error) {
+// doneBy are the items that a bulk action has done and that are still as it left them.
+func doneBy(ctx context.Context, tx *store.Tx, r row) (items []chosen, err error) {
 	was := tx.Server()
 	server, err := tx.AsServer(ctx)
 	if err != nil {
 		return nil, err
 	}
-	items, err := store.Many[chosen](ctx, server, sql.DoneItems, id)
-	if err != nil {
+	if items, err = chooseDone(ctx, server, r); err != nil {
 		return nil, err
 	}
+	if len(items) == 0 {
+		return nil, nothingLeftToUndo(r)
+	}
 	return items, tx.SetServer(ctx, was)
+}
+
+// chooseDone finds them where agents are; nothing takes back what was done to anything else.
+func chooseDone(ctx context.Context, server store.DB, r row) ([]chosen, error) {
+	if r.ProjectID != nil {
+		return store.Many[chosen](ctx, server, sql.DoneMembers, r.ID, r.Action == "exclude")
+	}
+	k, _ := find(uuid.Nil, r.Subject, r.Action)
+	back, _ := find(uuid.Nil, r.Subject, k.undo)
+	return store.Many[chosen](ctx, server, sql.DoneAgents, r.ID, k.to, back.to)
+}
+
+func nothingLeftToUndo(r row) error {
+	return &functions.Error{
+		Kind: functions.KindConflict, Code: "nothing_matches", Message: fmt.Sprintf("no %s are as %q has left them: others have decided about them before or since", r.Subject, r.Action),
+		Hint: "decide about those that you mean by their IDs",
+	}
 }

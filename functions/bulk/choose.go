@@ -66,6 +66,8 @@ func choose(ctx context.Context, tx *store.Tx, s Start, k kind) (items []chosen,
 			Kind: functions.KindTooLarge, Code: "too_many_items", Message: fmt.Sprintf("more than %d %s match", MaxItems, s.Subject),
 			Hint: "choose fewer, and make another bulk action of the others",
 		}
+	case s.Expected != nil && *s.Expected != int64(len(items)):
+		return nil, errTotalChanged(*s.Expected, len(items), s.Subject)
 	case len(items) == 0:
 		return nil, &functions.Error{
 			Kind: functions.KindConflict, Code: "nothing_matches", Message: fmt.Sprintf("no %s match for which %q can be done now", s.Subject, s.Action),
@@ -73,6 +75,14 @@ func choose(ctx context.Context, tx *store.Tx, s Start, k kind) (items []chosen,
 		}
 	}
 	return items, nil
+}
+
+// errTotalChanged says that the list has changed since whoever asks has looked at it.
+func errTotalChanged(expected int64, now int, of functions.BulkSubject) error {
+	return &functions.Error{
+		Kind: functions.KindConflict, Code: "total_changed", Message: fmt.Sprintf("%d %s match now, and %d were expected", now, of, expected),
+		Hint: "look at the plan again, and send the number that it says",
+	}
 }
 
 func chooseAgents(ctx context.Context, tx *store.Tx, f functions.BulkFilter, k kind) (items []chosen, err error) {

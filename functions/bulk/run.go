@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -27,26 +28,42 @@ func (s *Service) RunBulk(ctx context.Context, args functions.BulkArgs) error {
 		if len(items) == 0 {
 			return nil
 		}
-		for _, i := range items {
-			goesOn, err := s.doOne(ctx, r, i)
-			if err != nil {
-				return fmt.Errorf("doing %s to %s of bulk action %s: %w", r.Action, i.Item, r.ID, err)
-			}
-			if !goesOn {
-				return nil
-			}
-			if err := slice.Over(); err != nil {
-				return err
-			}
+		if err := s.doAll(ctx, r, items, slice); err != nil {
+			return err
 		}
 	}
+}
+
+// doAll does items until somebody has stopped the bulk action, or its key does not hold any more: that is looked at before each.
+func (s *Service) doAll(ctx context.Context, r row, items []item, slice base.Slice) error {
+	for _, i := range items {
+		goesOn, err := s.goesOn(ctx, r)
+		if err != nil || !goesOn {
+			return err
+		}
+		if err := s.doOne(ctx, r, i); err != nil {
+			return fmt.Errorf("doing %s to %s of bulk action %s: %w", r.Action, i.Item, r.ID, err)
+		}
+		if err := slice.Over(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Service) goesOn(ctx context.Context, r row) (goesOn bool, err error) {
+	err = s.env.Control(ctx, func(tx pgx.Tx) error {
+		goesOn, _, err = store.Value[bool](ctx, tx, sql.GoesOn, r.ID, r.Turn, maybe(r.Principal.Key))
+		return err
+	})
+	return goesOn, err
 }
 
 // next reads the items that wait. A bulk action of which none is left has ended, and so has one whose key does not hold any more.
 func (s *Service) next(ctx context.Context, args functions.BulkArgs) (r row, items []item, err error) {
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		var found bool
-		if r, found, err = store.One[row](ctx, tx, sql.LockBulk, args.Bulk, maybe(args.Project)); err != nil || !found || r.State != functions.BulkRunning {
+		if r, found, err = store.One[row](ctx, tx, sql.LockBulk, args.Bulk, maybe(args.Project)); err != nil || !found || r.State != functions.BulkRunning || r.Turn != args.Turn {
 			return err
 		}
 		if why, err := s.mayGoOn(ctx, tx, r); err != nil || why != "" {
@@ -77,35 +94,53 @@ func end(ctx context.Context, tx pgx.Tx, r row, state functions.BulkState, why s
 	return err
 }
 
-// doOne does one item and marks it. It says whether the bulk action goes on.
-func (s *Service) doOne(ctx context.Context, r row, i item) (goesOn bool, err error) {
+// doOne does one item and marks it.
+func (s *Service) doOne(ctx context.Context, r row, i item) error {
 	k, known := find(r.project(), r.Subject, r.Action)
 	if !known {
-		return false, fmt.Errorf("this server does not know how to %s %s", r.Action, r.Subject)
+		return fmt.Errorf("this server does not know how to %s %s", r.Action, r.Subject)
 	}
 	state, failure := "done", functions.BulkFailure{}
 	again, err := k.do(ctx, s.doers, r, i)
 	if again {
-		return true, nil
+		return nil
 	}
 	if err != nil {
 		if failure, known = failureOf(err); !known {
-			return false, err
+			return err
 		}
 		state = "failed"
 	}
-	err = s.env.Control(ctx, func(tx pgx.Tx) error {
-		now, found, err := store.Value[functions.BulkState](ctx, tx, sql.SettleItem, r.ID, i.Number, state, failure.Code, failure.Message)
-		goesOn = found && now == functions.BulkRunning
-		return err
+	return s.env.Control(ctx, func(tx pgx.Tx) error {
+		if _, err := store.Exec(ctx, tx, sql.SettleItem, r.ID, i.Number, state, failure.Code, failure.Message, r.Turn); err != nil {
+			return err
+		}
+		if failure.Code != needsApproval {
+			return nil
+		}
+		return endOfAsking(ctx, tx, r)
 	})
-	return goesOn, err
 }
+
+// needsApproval is the code of what waits for a person's yes.
+const needsApproval = "approval_needed"
+
+// endOfAsking ends a bulk action that has asked for so many approvals that a person has to look at the rule first.
+func endOfAsking(ctx context.Context, tx pgx.Tx, r row) error {
+	asked, _, err := store.Value[int64](ctx, tx, sql.CountFailedWith, r.ID, needsApproval)
+	if err != nil || asked < MaxApprovals {
+		return err
+	}
+	return end(ctx, tx, r, functions.BulkCancelled, fmt.Sprintf("%d items need a person's yes each: approve them, or change the guardian's rule, and retry", asked))
+}
+
+// ofTheItem are the codes of what is unavailable however often it is tried.
+var ofTheItem = []string{"no_recheck", functions.ErrObjectDamaged.Code}
 
 // failureOf is what was wrong with an item; anything else is wrong with the server, which tries again.
 func failureOf(err error) (functions.BulkFailure, bool) {
 	var wrong *functions.Error
-	if !errors.As(err, &wrong) || wrong.Code == "database_unavailable" {
+	if !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable && !slices.Contains(ofTheItem, wrong.Code) {
 		return functions.BulkFailure{}, false
 	}
 	message := wrong.Message

@@ -24,6 +24,7 @@ type Doers interface {
 	ArchiveJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.JobArchive, error)
 	AdmitAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string) (fleet.ProjectAgent, error)
 	ExcludeAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (fleet.ProjectAgent, error)
+	GetAgent(ctx context.Context, id uuid.UUID) (fleet.Agent, error)
 	DecideAgent(ctx context.Context, by functions.Principal, id uuid.UUID, action fleet.AgentAction, reason string) (fleet.Agent, error)
 }
 

@@ -48,7 +48,8 @@ type making struct {
 
 // begin asks the guardian about a bulk action, keeps it, and enqueues its step.
 func (s *Service) begin(ctx context.Context, tx *store.Tx, by functions.Principal, project uuid.UUID, m making) error {
-	if err := s.env.Ask(ctx, tx, intent(by, project, guardian.BulkStart, m.start)); err != nil {
+	asked := asking{start: m.start, undoes: m.undoes, items: int64(len(m.items))}
+	if err := s.env.Ask(ctx, tx, asked.intent(by, project, guardian.BulkStart)); err != nil {
 		return err
 	}
 	detail := map[string]any{"subject": m.start.Subject, "action": m.start.Action, "filter": m.start.Filter, "items": len(m.items), "reason": m.start.Reason}
@@ -65,12 +66,15 @@ func (s *Service) begin(ctx context.Context, tx *store.Tx, by functions.Principa
 	if err := insert(ctx, server, by, project, m); err != nil {
 		return err
 	}
-	return s.env.Enqueue(ctx, tx, functions.BulkArgs{Project: project, Bulk: m.id})
+	return s.env.Enqueue(ctx, tx, functions.BulkArgs{Project: project, Bulk: m.id, Turn: 1})
 }
 
 func insert(ctx context.Context, server store.DB, by functions.Principal, project uuid.UUID, m making) error {
 	of := maybe(project)
 	if err := mayRun(ctx, server, of); err != nil {
+		return err
+	}
+	if err := mayKeep(ctx, server, of, int64(len(m.items))); err != nil {
 		return err
 	}
 	filter, err := encode(m.start.Filter)
@@ -84,11 +88,11 @@ func insert(ctx context.Context, server store.DB, by functions.Principal, projec
 	if _, err := store.Exec(ctx, server, sql.AddBulk, m.id, of, m.start.Subject, m.start.Action, m.start.Reason, filter, whose, by.Actor(), m.undoes, len(m.items)); err != nil {
 		return err
 	}
-	ids, revisions := make([]uuid.UUID, len(m.items)), make([]int64, len(m.items))
+	ids, revisions, states := make([]uuid.UUID, len(m.items)), make([]int64, len(m.items)), make([]string, len(m.items))
 	for i, item := range m.items {
-		ids[i], revisions[i] = item.Item, item.Revision
+		ids[i], revisions[i], states[i] = item.Item, item.Revision, item.Was
 	}
-	_, err = store.Exec(ctx, server, sql.AddItems, m.id, ids, revisions)
+	_, err = store.Exec(ctx, server, sql.AddItems, m.id, ids, revisions, states)
 	return err
 }
 
@@ -104,6 +108,18 @@ func mayRun(ctx context.Context, server store.DB, project *uuid.UUID) error {
 	return &functions.Error{
 		Kind: functions.KindConflict, Code: "too_many_bulk_actions", Message: fmt.Sprintf("%d bulk actions run already, and no more do at once", MaxRunning),
 		Hint: "wait until one has ended, or cancel one",
+	}
+}
+
+// mayKeep refuses more items than are kept; whoever calls it has called mayRun, so that two are counted one after the other.
+func mayKeep(ctx context.Context, server store.DB, project *uuid.UUID, more int64) error {
+	kept, _, err := store.Value[int64](ctx, server, sql.CountKept, project)
+	if err != nil || kept+more <= MaxKept {
+		return err
+	}
+	return &functions.Error{
+		Kind: functions.KindConflict, Code: "too_many_bulk_items", Message: fmt.Sprintf("%d items of bulk actions are kept; with %d more they would be over %d", kept, more, MaxKept),
+		Hint: "choose fewer, or wait until older bulk actions are forgotten, 30 days after their end",
 	}
 }
 
@@ -123,13 +139,31 @@ func maybe(project uuid.UUID) *uuid.UUID {
 	return &project
 }
 
+// asking is what the guardian is asked about, and what a person's yes is for.
+type asking struct {
+	start  Start
+	undoes *uuid.UUID
+	bulk   *uuid.UUID // which is retried or stopped
+	items  int64
+}
+
 // intent is a bulk action in the words of the guardian.
-func intent(by functions.Principal, project uuid.UUID, kind guardian.Kind, s Start) base.Intent {
-	facts := guardian.DecisionFacts{Decision: guardian.Decided{About: string(s.Subject), Verdict: s.Action, Reason: s.Reason, Function: s.Filter.Function}}
+func (a asking) intent(by functions.Principal, project uuid.UUID, kind guardian.Kind) base.Intent {
+	s := a.start
+	facts := guardian.DecisionFacts{Decision: guardian.Decided{About: string(s.Subject), Verdict: s.Action, Reason: s.Reason, Function: s.Filter.Function, Items: a.items}}
 	if s.Filter.Job != nil {
 		facts.Decision.Job = s.Filter.Job.String()
 	}
-	return base.Intent{By: by, Project: project, Kind: kind, Subject: string(s.Subject) + "/" + s.Action, Facts: facts, Asked: s.Filter}
+	if a.undoes != nil {
+		facts.Decision.Undoes = a.undoes.String()
+	}
+	asked := struct {
+		functions.BulkFilter
+		Undoes *uuid.UUID `json:"undoes,omitempty"`
+		Bulk   *uuid.UUID `json:"bulk,omitempty"`
+		Items  int64      `json:"items"`
+	}{s.Filter, a.undoes, a.bulk, a.items}
+	return base.Intent{By: by, Project: project, Kind: kind, Subject: string(s.Subject) + "/" + s.Action, Facts: facts, Asked: asked}
 }
 
 // record writes into the log of the project, or of the installation.

@@ -19,6 +19,12 @@ const (
 	ShownFailures = 20
 	// MaxFailure is how much of what was wrong with an item is kept, in bytes.
 	MaxFailure = 1000
+	// MaxKept is how many items of a project's bulk actions, and of the operators', are kept at once.
+	MaxKept = 100_000
+	// MaxApprovals is how many items that need a person's yes a bulk action asks for before it ends.
+	MaxApprovals = 20
+	// LeftFor is for how long what was left of a bulk action that was cancelled can be done by a retry.
+	LeftFor = 24 * time.Hour
 	// KeptFor is how long a bulk action is remembered after its end.
 	KeptFor = 30 * 24 * time.Hour
 	// itemsAtOnce is how many items are read at a time.
@@ -32,6 +38,8 @@ type Start struct {
 	Filter  functions.BulkFilter
 	All     bool // the filter is empty on purpose: nobody is to choose everything by leaving something out
 	Reason  string
+	// Expected is how many items whoever asks has seen; nil: any number will do.
+	Expected *int64
 }
 
 // rights are a principal as it is kept: whose rights the items are done with.
@@ -62,6 +70,7 @@ type row struct {
 	Principal rights
 	CreatedBy string
 	Undoes    *uuid.UUID
+	Turn      int64
 	State     functions.BulkState
 	Detail    string
 	Total     int64
@@ -74,13 +83,16 @@ type row struct {
 func (r row) action() functions.BulkAction {
 	a := functions.BulkAction{
 		ID: r.ID, Project: r.ProjectID, Subject: r.Subject, Action: r.Action, Reason: r.Reason, Filter: r.Filter, State: r.State, Detail: r.Detail,
-		Total: r.Total, Done: r.Done, Failed: r.Failed, Left: r.Total - r.Done - r.Failed, Undoes: r.Undoes, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt,
+		Total: r.Total, Done: r.Done, Failed: r.Failed, Left: r.left(), Undoes: r.Undoes, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt,
 	}
 	if kind, known := find(r.project(), r.Subject, r.Action); known && r.State != functions.BulkRunning && r.Done > 0 {
 		a.Undo = kind.undo
 	}
 	return a
 }
+
+// left is how many items wait.
+func (r row) left() int64 { return r.Total - r.Done - r.Failed }
 
 // project is the nil ID for what is about the whole installation.
 func (r row) project() uuid.UUID {
@@ -101,4 +113,5 @@ type item struct {
 type chosen struct {
 	Item     uuid.UUID
 	Revision int64
+	Was      string // the state of an agent of the installation
 }

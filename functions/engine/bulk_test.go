@@ -26,6 +26,16 @@ select gen_random_uuid(), $1, 'votes', 'project', 'made-' || (select count(*) fr
 	}))
 }
 
+// operator is somebody who has a key of operators.
+func (w *world) operator() functions.Principal {
+	w.t.Helper()
+	_, secret, err := w.CreateOperatorKey(w.t.Context(), "root", nil)
+	require.NoError(w.t, err)
+	operator, err := w.Authenticate(w.t.Context(), secret)
+	require.NoError(w.t, err)
+	return operator
+}
+
 func dismissal(f functions.BulkFilter) bulk.Start {
 	return bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", Filter: f, All: f.Empty(), Reason: "noise"}
 }
@@ -235,10 +245,7 @@ func TestABulkActionAboutAgentsIsTakenBack(t *testing.T) {
 	require.EqualValues(t, 2, w.bulk(undo.ID).Done)
 	require.False(t, excluded(agents[0]))
 
-	_, secret, err := w.CreateOperatorKey(ctx, "root", nil)
-	require.NoError(t, err)
-	operator, err := w.Authenticate(ctx, secret)
-	require.NoError(t, err)
+	operator := w.operator()
 	drain := bulk.Start{Subject: functions.BulkAgents, Action: "drain", Filter: functions.BulkFilter{Owner: "owner-1"}, Reason: "update"}
 	all, _, err := w.StartBulkAction(ctx, operator, uuid.Nil, drain, functions.Idempotency{})
 	require.NoError(t, err)

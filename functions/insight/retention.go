@@ -46,6 +46,7 @@ func (s *Service) Retain(ctx context.Context, _ functions.RetentionArgs) error {
 			{sql.ForgetSandboxes, fleet.SandboxTTL},
 			{sql.ForgetSwitches, fleet.SwitchTTL},
 			{sql.ForgetBulkActions, bulk.KeptFor},
+			{sql.ForgetBulkItems, bulk.LeftFor},
 			{sql.ForgetSessions, tenant.SessionLife},
 			{sql.ForgetSignInLinks, tenant.SignInLinkTTL},
 			{sql.ForgetRecheckSpent, tenant.RecheckSpentFor},

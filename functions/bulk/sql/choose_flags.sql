@@ -1,4 +1,4 @@
-select f.id as item, f.revision from flags f
+select f.id as item, f.revision, '' as was from flags f
 left join jobs j on j.id = f.job_id
 left join functions fn on fn.id = coalesce(f.function_id, j.function_id)
 where f.resolved_at is null and ($2::uuid[] is null or f.id = any ($2)) and ($3 = '' or f.kind = $3) and ($4 = '' or f.rule = $4)

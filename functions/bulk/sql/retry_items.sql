@@ -1,1 +1,1 @@
-update bulk_items set state = 'waiting', code = '', message = '' where bulk_id = $1 and state = 'failed'
+update bulk_items set state = 'waiting', code = '', message = '', settled_at = null where bulk_id = $1 and state = 'failed'

@@ -36,6 +36,7 @@ var (
 	ForgetSignInLinks   = store.Load(files, "forget_sign_in_links")
 	ForgetSilentPending = store.Load(files, "forget_silent_pending")
 	ForgetBulkActions   = store.Load(files, "forget_bulk_actions")
+	ForgetBulkItems     = store.Load(files, "forget_bulk_items")
 	ForgetSwitches      = store.Load(files, "forget_switches")
 	InstallationFigures = store.Load(files, "installation_figures")
 	JobsToForget        = store.Load(files, "jobs_to_forget")
