@@ -299,6 +299,30 @@ func canceled() context.Context {
 	return ctx
 }
 
+// TestBulkActionsKeepNothingWaiting holds every worker of the queue bulk.
+func TestBulkActionsKeepNothingWaiting(t *testing.T) {
+	t.Parallel()
+	s, q := open(t)
+	for range 50 {
+		enqueue(t, s, q, functions.BulkArgs{Bulk: uuid.New()})
+	}
+	var running, most atomic.Int32
+	r := &recorder{do: func(ctx context.Context, step any) error {
+		if _, ok := step.(functions.BulkArgs); ok {
+			most.Store(max(most.Load(), running.Add(1)))
+			defer running.Add(-1)
+			<-ctx.Done()
+		}
+		return nil
+	}}
+	work(t, q, r, queue.Options{ServerID: "one", Queues: []string{queue.QueueControl}})
+	split := functions.SplitArgs{Project: uuid.New()}
+	testenv.Eventually(t, func() bool { return running.Load() == 2 }, "two are worked at once")
+	enqueue(t, s, q, split)
+	testenv.Eventually(t, func() bool { return r.count(split) == 1 }, "a job is split")
+	require.EqualValues(t, 2, most.Load())
+}
+
 func TestTheAdminInterfaceShowsTheSteps(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
@@ -330,8 +354,10 @@ func TestWhatProtectsWaitsForNoOtherWork(t *testing.T) {
 	}}
 	work(t, q, r, queue.Options{ServerID: "one", Queues: []string{queue.QueueControl}}) // as it was written when there was no other
 	revoke, taint := functions.RevokeArgs{Agent: uuid.New()}, functions.TaintArgs{Agent: uuid.New()}
-	enqueue(t, s, q, revoke, taint)
+	many := functions.BulkArgs{Bulk: uuid.New()}
+	enqueue(t, s, q, revoke, taint, many)
 	testenv.Eventually(t, func() bool { return r.count(revoke) == 1 && r.count(taint) == 1 }, "what protects is worked")
+	testenv.Eventually(t, func() bool { return r.count(many) == 1 }, "and so is what people have chosen, in a queue that was not named")
 	testenv.Eventually(t, func() bool { return r.count(functions.ExpireArgs{}) >= 2 }, "leases are expired")
 }
 

@@ -143,7 +143,7 @@ func judgeQueues(s client.InstallationStatus) []remark {
 // mostWait is how long a step of a queue may wait before somebody is needed.
 func mostWait(queue string) time.Duration {
 	switch queue {
-	case "recheck":
+	case "recheck", "bulk": // which goes on by turns
 		return slowRecheck
 	case "archive":
 		return slowArchive

@@ -38,6 +38,8 @@ func TestWhatAStatusSays(t *testing.T) {
 		"a queue stands":        {queueOf("verify", slowQueue+time.Second), "the queue verify stands: 4 steps, and the oldest has waited for 1m1s", true, "ostraka doctor"},
 		"rechecks may wait":     {queueOf("recheck", slowRecheck), "", false, ""},
 		"rechecks stand":        {queueOf("recheck", slowRecheck+time.Second), "the queue recheck stands", true, "ostraka doctor"},
+		"bulk actions may wait": {queueOf("bulk", slowRecheck), "", false, ""},
+		"bulk actions stand":    {queueOf("bulk", slowRecheck+time.Second), "the queue bulk stands", true, "ostraka doctor"},
 		"archives may wait":     {queueOf("archive", slowArchive), "", false, ""},
 		"archives stand":        {queueOf("archive", slowArchive+time.Second), "the queue archive stands", true, "ostraka doctor"},
 		"steps fail":            {func(s *client.InstallationStatus) { s.Queues = []client.QueueStatus{{Queue: "control", Failing: 1}} }, "1 step of the queue control failed", false, "/ops/river/"},

@@ -5,7 +5,7 @@ import { api, must, type Schemas } from "../api/client";
 import { digits, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { Ask, AsCalls, Id, visible, When } from "../ui/bits";
-import { BulkProgress } from "../ui/bulk";
+import { BulkProgress, longestReason, mayBulk } from "../ui/bulk";
 import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
 import { Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
@@ -139,10 +139,10 @@ function Item({ project, subject, id }: { project?: string; subject: Action["sub
 }
 
 function Decide({ project, action: b }: { project?: string; action: Action }) {
-  const { mayDecide, submit } = useRights();
+  const { role } = useRights();
   const client = useQueryClient();
   const navigate = useNavigate();
-  if (!mayDecide && !submit) return null;
+  const may = mayBulk(role, b.subject, b.action);
   const change = (verb: "cancel" | "retry") => async () => {
     if (project) await must(api.POST(`/v1/projects/{project}/bulk-actions/{bulk}/${verb}` as "/v1/projects/{project}/bulk-actions/{bulk}/cancel", { params: { path: { project, bulk: b.id } } }));
     else await must(api.POST(`/v1/bulk-actions/{bulk}/${verb}` as "/v1/bulk-actions/{bulk}/cancel", { params: { path: { bulk: b.id } } }));
@@ -159,9 +159,9 @@ function Decide({ project, action: b }: { project?: string; action: Action }) {
   };
   return (
     <>
-      {b.state === "running" && <Ask label="Stop…" title="Stop it?" confirm="Stop it" danger onConfirm={change("cancel")}>{plural(b.left, "item")} {b.left === 1 ? "is" : "are"} left as {b.left === 1 ? "it is" : "they are"}. What was done stays.</Ask>}
-      {b.state !== "running" && b.done < b.total && <Ask label="Do the rest again…" title="Do what is left again?" confirm="Do it" onConfirm={change("retry")}>{plural(b.total - b.done, "item")} that failed or {b.total - b.done === 1 ? "was" : "were"} left. It has your rights from then on.</Ask>}
-      {b.undo && <Ask label={`Undo: ${b.undo}…`} title="Take back what was done?" confirm="Undo it" reason onConfirm={undo}>Another bulk action does {b.undo} to {plural(b.done, b.subject.slice(0, -1))}.</Ask>}
+      {may && b.state === "running" && <Ask label="Stop…" title="Stop it?" confirm="Stop it" danger onConfirm={change("cancel")}>{plural(b.left, "item")} {b.left === 1 ? "is" : "are"} left as {b.left === 1 ? "it is" : "they are"}. What was done stays.</Ask>}
+      {may && b.state !== "running" && b.done < b.total && <Ask label="Do the rest again…" title="Do what is left again?" confirm="Do it" onConfirm={change("retry")}>{plural(b.total - b.done, "item")} that failed or {b.total - b.done === 1 ? "was" : "were"} left. It has your rights from then on.</Ask>}
+      {b.undo && mayBulk(role, b.subject, b.undo) && <Ask label={`Undo: ${b.undo}…`} title="Take back what was done?" confirm="Undo it" reason longest={longestReason(b.subject)} onConfirm={undo}>Another bulk action does {b.undo} to those of {plural(b.done, b.subject.slice(0, -1))} that are still as this one has left them.</Ask>}
     </>
   );
 }

@@ -6,7 +6,7 @@ import { sessionQuery } from "../api/reads";
 export function useRights() {
   const { data: who } = useQuery(sessionQuery);
   return {
-    owner: who?.role === "owner", reviewer: who?.role === "reviewer", mayDecide: who?.role === "owner" || who?.role === "reviewer" || who?.role === "operator", submit: who?.role === "owner" || who?.role === "submitter", operator: who?.role === "operator", project: who?.project,
+    role: who?.role, owner: who?.role === "owner", reviewer: who?.role === "reviewer", mayDecide: who?.role === "owner" || who?.role === "reviewer" || who?.role === "operator", submit: who?.role === "owner" || who?.role === "submitter", operator: who?.role === "operator", project: who?.project,
   };
 }
 

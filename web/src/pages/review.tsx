@@ -202,7 +202,7 @@ function Decide({ project, flag: f, next }: { project: string; flag: Schemas["Fl
     setError(undefined);
     try {
       if (alike && like > 1) {
-        const made = await startBulk(project, start, reason);
+        const made = await startBulk(project, { ...start, expected: like }, reason);
         await client.invalidateQueries({ queryKey: ["flags", project] });
         await navigate({ to: "/p/$project/bulk/$bulk", params: { project, bulk: made.id } });
         return;
@@ -217,6 +217,7 @@ function Decide({ project, flag: f, next }: { project: string; flag: Schemas["Fl
       if (next) await navigate({ to: "/p/$project/review/$flag", params: { project, flag: next } });
     } catch (e) {
       setError(e);
+      if (alike) await plan.refetch(); // the number may have changed: the next try is about what is shown then
     } finally {
       setBusy(false);
     }
@@ -241,7 +242,7 @@ function Decide({ project, flag: f, next }: { project: string; flag: Schemas["Fl
         {like > 1 && (
           <label className={ui.row}>
             <input type="checkbox" checked={alike} onChange={(e) => setAlike(e.target.checked)} />
-            <span>Apply to {digits(like)} like this <span className={ui.muted}>({f.kind}{f.rule ? `, ${f.rule}` : ""}{f.function ? `, ${f.function}` : ""})</span></span>
+            <span>Apply to {digits(like)} like this <span className={ui.muted}>({visible(f.kind)}{f.rule ? `, ${visible(f.rule)}` : ""}{f.function ? `, ${visible(f.function)}` : ""})</span></span>
           </label>
         )}
         {error !== undefined && <Trouble error={error} />}

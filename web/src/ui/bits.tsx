@@ -94,8 +94,8 @@ export function AsCalls({ cli, curl }: { cli: string; curl: string }) {
 }
 
 /** Asks before something is done that cannot be undone. */
-export function Ask({ label, title, children, confirm, danger, onConfirm, reason }: {
-  label: string; title: string; children: ReactNode; confirm: string; danger?: boolean; reason?: boolean; onConfirm: (reason: string) => Promise<unknown>;
+export function Ask({ label, title, children, confirm, danger, onConfirm, reason, longest = 500 }: {
+  label: string; title: string; children: ReactNode; confirm: string; danger?: boolean; reason?: boolean; longest?: number; onConfirm: (reason: string) => Promise<unknown>;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
   const [why, setWhy] = useState("");
@@ -118,7 +118,7 @@ export function Ask({ label, title, children, confirm, danger, onConfirm, reason
           {reason && (
             <label className={css.field}>
               <span>Reason</span>
-              <input className={css.input} value={why} onChange={(e) => setWhy(e.target.value)} required maxLength={500} />
+              <input className={css.input} value={why} onChange={(e) => setWhy(e.target.value)} required maxLength={longest} />
             </label>
           )}
           {error && <p role="alert" style={{ color: "var(--danger)" }}>{error.message}</p>}

@@ -9,6 +9,21 @@ import { Loaded, Trouble } from "./panel";
 
 type Start = Omit<Schemas["BulkRequest"], "reason">;
 
+/** Who may do something to one, and therefore to many; of agents in a project and in the installation. */
+const roles: Record<string, string[]> = {
+  "flags": ["owner", "reviewer"],
+  "jobs/cancel": ["owner", "submitter"],
+  "jobs": ["owner"],
+  "agents": ["owner", "operator"],
+};
+
+/** Says whether a role may begin, stop, repeat or undo a bulk action. The server decides; this keeps buttons away that it would refuse. */
+export const mayBulk = (role: string | undefined, subject: string, action: string) =>
+  role !== undefined && (roles[`${subject}/${action}`] ?? roles[subject] ?? []).includes(role);
+
+/** The longest reason for what is done to a subject. */
+export const longestReason = (subject: string) => (subject === "agents" ? 300 : 500);
+
 /** How far a bulk action is, as a bar and in numbers. */
 export function BulkProgress({ action: b }: { action: Schemas["BulkAction"] }) {
   const share = (n: number) => `${(100 * n) / Math.max(b.total, 1)}%`;
@@ -50,13 +65,14 @@ export function AskBulk({ project, start, label, title, children, danger }: {
     setBusy(true);
     setError(undefined);
     try {
-      const made = await startBulk(project, start, reason);
+      const made = await startBulk(project, { ...start, expected: plan.data?.total }, reason);
       ref.current?.close();
       await client.invalidateQueries({ queryKey: ["bulks"] });
       if (project) await navigate({ to: "/p/$project/bulk/$bulk", params: { project, bulk: made.id } });
       else await navigate({ to: "/bulk/$bulk", params: { bulk: made.id } });
     } catch (e) {
       setError(e);
+      await plan.refetch(); // the number may have changed: the next try is about what is shown then
     } finally {
       setBusy(false);
     }
@@ -71,7 +87,7 @@ export function AskBulk({ project, start, label, title, children, danger }: {
           {children && <div>{children}</div>}
           <label className={css.field}>
             <span>Reason</span>
-            <input className={css.input} value={reason} onChange={(e) => setReason(e.target.value)} required maxLength={500} />
+            <input className={css.input} value={reason} onChange={(e) => setReason(e.target.value)} required maxLength={longestReason(start.subject)} />
           </label>
           {error !== undefined && <Trouble error={error} />}
           <div className={`${css.row} ${css.end}`}>
