@@ -44,7 +44,7 @@ func domainProblems() []explanation {
 		{"nothing_left", http.StatusConflict, "The bulk action goes on, or nothing of it is left to do.", "Wait until it has ended; GET on it says what failed."},
 		{"nothing_matches", http.StatusConflict, "The bulk action would be about nothing: no item matches to which it can be done now.", "Look at the list with the same filter."},
 		{"total_changed", http.StatusConflict, "Another number of items matches than was expected.", "Look at the plan again, and send the number that it says."},
-		{"too_many_bulk_items", http.StatusConflict, "As many items of bulk actions are kept as may be.", "Choose fewer, or wait until older bulk actions are forgotten, 30 days after their end."},
+		{"too_many_bulk_items", http.StatusConflict, "As many items of bulk actions are kept as may be.", "Choose fewer, or wait: which flags and jobs were done is forgotten a day after the end, the rest after 30 days."},
 		{"too_many_bulk_actions", http.StatusConflict, "As many bulk actions run as may at once.", "Wait until one has ended, or cancel one."},
 		{"too_many_items", http.StatusRequestEntityTooLarge, "More items match than a bulk action may have.", "Choose fewer, and make another bulk action of the others."},
 		{"bad_schedule", http.StatusUnprocessableEntity, "A schedule is not one: its times, its time zone or another field of it.", correct},

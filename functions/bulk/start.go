@@ -119,7 +119,7 @@ func mayKeep(ctx context.Context, server store.DB, project *uuid.UUID, more int6
 	}
 	return &functions.Error{
 		Kind: functions.KindConflict, Code: "too_many_bulk_items", Message: fmt.Sprintf("%d items of bulk actions are kept; with %d more they would be over %d", kept, more, MaxKept),
-		Hint: "choose fewer, or wait until older bulk actions are forgotten, 30 days after their end",
+		Hint: "choose fewer, or wait: which flags and jobs were done is forgotten a day after the end, the rest after 30 days",
 	}
 }
 

@@ -13,7 +13,7 @@ const (
 	MaxItems = 10_000
 	// MaxIDs is how many items a request may name one by one.
 	MaxIDs = 1000
-	// MaxRunning is how many bulk actions of a project, and of the operators, run at once: each keeps a worker busy.
+	// MaxRunning is how many bulk actions of a project, and of the operators, run at once: they take turns at few workers.
 	MaxRunning = 5
 	// ShownFailures is how many failures are shown with a bulk action.
 	ShownFailures = 20
@@ -23,7 +23,8 @@ const (
 	MaxKept = 100_000
 	// MaxApprovals is how many items that need a person's yes a bulk action asks for before it ends.
 	MaxApprovals = 20
-	// LeftFor is for how long what was left of a bulk action that was cancelled can be done by a retry.
+	// LeftFor is for how long what was left of a bulk action that was cancelled can be done by a retry, and for how long it is kept which flags
+	// and jobs were done: nothing takes that back.
 	LeftFor = 24 * time.Hour
 	// KeptFor is how long a bulk action is remembered after its end.
 	KeptFor = 30 * 24 * time.Hour

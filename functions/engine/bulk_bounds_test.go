@@ -300,7 +300,20 @@ select $1, 1 + i, gen_random_uuid(), 1, '' from generate_series(1, $2::integer) 
 	_, err = w.store.Pool.Exec(ctx, "update ostraka.bulk_actions set ended_at = now() - make_interval(secs => $2) where id = $1", first.ID, bulk.LeftFor.Seconds()+60)
 	require.NoError(t, err)
 	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
-	w.startBulk(one)
+	last := w.startBulk(one)
 	_, err = w.RetryBulkAction(ctx, w.by, w.project, first.ID)
 	requireCode(t, err, "nothing_left")
+
+	w.settleAll()
+	items := func() (n int) {
+		require.NoError(t, w.store.Pool.QueryRow(ctx, "select count(*) from ostraka.bulk_items where bulk_id = $1", last.ID).Scan(&n))
+		return n
+	}
+	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.Equal(t, 2, items())
+	_, err = w.store.Pool.Exec(ctx, "update ostraka.bulk_actions set ended_at = now() - make_interval(secs => $2) where id = $1", last.ID, bulk.LeftFor.Seconds()+60)
+	require.NoError(t, err)
+	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.Zero(t, items())
+	require.EqualValues(t, 2, w.bulk(last.ID).Done, "how many it were is known")
 }
