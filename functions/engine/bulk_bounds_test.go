@@ -212,6 +212,39 @@ func TestARuleBoundsBulkActions(t *testing.T) {
 	requireCode(t, err, "denied_by_guardian")
 }
 
+// TestAYesIsForOneUndo of one bulk action and for that number of items.
+func TestAYesIsForOneUndo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	var done []functions.BulkActionDetail
+	for range 2 {
+		of := functions.BulkFilter{IDs: []uuid.UUID{w.agent(honest).id}}
+		done = append(done, w.startBulk(bulk.Start{Subject: functions.BulkAgents, Action: "exclude", Filter: of, Reason: "loud"}))
+	}
+	w.settleAll()
+	w.guard(guardRule("look", guardian.Ask, "", guardian.BulkStart))
+	undo := func(i int) error {
+		_, _, err := w.UndoBulkAction(ctx, w.by, w.project, done[i].ID, "quiet", functions.Idempotency{})
+		return err
+	}
+	requireCode(t, undo(0), "approval_needed")
+	w.approve(w.by, w.waiting()[0])
+	requireCode(t, undo(1), "approval_needed")
+	require.NoError(t, undo(0))
+
+	w.addFlags("mismatch", 1)
+	dismiss := func() error {
+		_, _, err := w.StartBulkAction(ctx, w.by, w.project, dismissal(functions.BulkFilter{}), functions.Idempotency{})
+		return err
+	}
+	waiting := len(w.waiting())
+	requireCode(t, dismiss(), "approval_needed")
+	w.approve(w.by, w.waiting()[waiting])
+	w.addFlags("mismatch", 1)
+	requireCode(t, dismiss(), "approval_needed")
+}
+
 // TestManyApprovalsEndABulkAction at the 20th item that needs a person's yes, and not before.
 func TestManyApprovalsEndABulkAction(t *testing.T) {
 	t.Parallel()
