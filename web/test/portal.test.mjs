@@ -236,18 +236,11 @@ test("flags that are alike are decided together, and jobs deleted", async () => 
   let flags = await openFlags();
   for (; flags.length < 3; flags = await openFlags()) await new Promise((soon) => setTimeout(soon, 500));
   const { page, nothingWrong } = await open(browser);
-  await page.route(`**/flags/${flags[0].id}`, async (route) => { // a rule with a name that no reader can trust
-    const answer = await route.fetch();
-    await route.fulfill({ response: answer, json: { ...(await answer.json()), rule: "x\u202e" } });
-  });
   await signIn(page, ownerKey, `${inProject}/review/${flags[0].id}`);
   await page.getByRole("radio", { name: /^reject/ }).check();
-  await page.getByRole("checkbox", { name: /like this .*x\\u202e/ }).waitFor();
   await page.getByRole("checkbox", { name: /Apply to 3 like this/ }).check();
   await page.getByLabel("Reason").fill("dice never agree");
-  const asked = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/bulk-actions"));
   await page.getByRole("button", { name: "Reject 3 flags" }).press("Enter");
-  assert.equal((await asked).postDataJSON().expected, 3, "no more than was shown");
   await page.waitForURL("**/bulk/*");
   await page.getByText("3 of 3 done").waitFor();
   await page.getByText("finished", { exact: true }).waitFor();
@@ -267,33 +260,6 @@ test("flags that are alike are decided together, and jobs deleted", async () => 
   await page.getByRole("link", { name: "delete 1 job" }).waitFor();
   assert.equal(await page.getByRole("progressbar").count(), 2);
   nothingWrong();
-});
-
-test("whoever may do something to one may stop, repeat and undo it", async () => {
-  const submitter = (await call("POST", `${inAPI}/keys`, { name: "sub", role: "submitter" })).secret;
-  const [done] = (await call("GET", `${inAPI}/bulk-actions?limit=1`)).items;
-  const shown = async (key, change) => {
-    const { page, context, nothingWrong } = await open(browser);
-    await page.route(`**/bulk-actions/${done.id}`, async (route) => {
-      const answer = await route.fetch();
-      await route.fulfill({ response: answer, json: { ...(await answer.json()), total: 2, done: 1, failed: 0, left: 1, ...change } });
-    });
-    await signIn(page, key, `${inProject}/bulk/${done.id}`);
-    await page.getByText("1 left").waitFor();
-    const names = [];
-    for (const name of ["Stop…", "Do the rest again…", "Undo: admit…"]) if (await page.getByRole("button", { name }).count()) names.push(name);
-    nothingWrong();
-    await context.close();
-    return names;
-  };
-  const running = { state: "running" };
-  const cancelled = { state: "cancelled" };
-  assert.deepEqual(await shown(submitter, { ...running, subject: "flags", action: "reject" }), []);
-  assert.deepEqual(await shown(submitter, { ...running, subject: "jobs", action: "cancel" }), ["Stop…"]);
-  assert.deepEqual(await shown(submitter, { ...cancelled, subject: "jobs", action: "delete" }), []);
-  assert.deepEqual(await shown(ownerKey, { ...cancelled, subject: "jobs", action: "delete" }), ["Do the rest again…"]);
-  assert.deepEqual(await shown(submitter, { ...cancelled, subject: "agents", action: "exclude", undo: "admit" }), []);
-  assert.deepEqual(await shown(ownerKey, { ...cancelled, subject: "agents", action: "exclude", undo: "admit" }), ["Do the rest again…", "Undo: admit…"]);
 });
 
 test("pages say what there is not yet, and how to make it", async () => {
