@@ -2799,10 +2799,13 @@ type BulkRequest struct {
 	// All Where the filter is empty: all of them are meant. An empty filter without it is refused.
 	All bool `json:"all,omitempty"`
 
+	// Expected How many items a plan has said: where another number is chosen now, nothing is done.
+	Expected *int64 `json:"expected,omitempty"`
+
 	// Filter To which. What the action cannot be done to now is left out.
 	Filter BulkFilter `json:"filter"`
 
-	// Reason Why, for the audit log: it is recorded with each item.
+	// Reason Why, for the audit log: it is recorded with each item. About agents it has at most 300 characters.
 	Reason  string             `json:"reason"`
 	Subject BulkRequestSubject `json:"subject"`
 }
