@@ -9,7 +9,6 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/functions"
 )
 
 // lastRun is the newest run of the project.
@@ -47,7 +46,7 @@ func findNamed(ctx context.Context, c *connection, text string) (run uuid.UUID, 
 		if !partOfID.MatchString(strings.ToLower(text)) {
 			return uuid.Nil, false, nil
 		}
-		if functions.CheckName("workflow", text) == nil {
+		if text[0] >= 'a' { // a name begins with a small letter
 			if _, err := getWorkflow(ctx, c, text); !isNotFound(err) {
 				return uuid.Nil, false, explain("getting the workflow", err)
 			}

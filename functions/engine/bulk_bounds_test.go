@@ -91,7 +91,7 @@ func TestWhatIsUnavailableIsTriedAgain(t *testing.T) {
 	ctx := t.Context()
 	w.addFlags("mismatch", 1)
 	d := w.startBulk(dismissal(functions.BulkFilter{}))
-	away := &functions.Error{Kind: functions.KindUnavailable, Code: "away", Message: "it is away"}
+	away := &functions.Error{Kind: functions.KindUnavailable, Code: "server_busy", Message: "it is away"}
 	args := functions.BulkArgs{Project: w.project, Bulk: d.ID, Turn: 1}
 	require.ErrorIs(t, bulk.New(&base.Env{Store: w.store}, failing{w.Service, away}).RunBulk(ctx, args), away)
 	require.EqualValues(t, 1, w.bulk(d.ID).Left)

@@ -81,7 +81,7 @@ func TestPackedAttemptsAreReadAsBefore(t *testing.T) {
 
 	w.packEnded()
 	require.EqualValues(t, 2*2, w.rowsOf("attempts", job.ID), "those of two shards stay")
-	require.EqualValues(t, attempts-4, w.count("select sum(cardinality(posts)) from attempt_pages where job_id = $1", job.ID))
+	require.Equal(t, attempts-4, w.count("select sum(cardinality(posts)) from attempt_pages where job_id = $1", job.ID))
 	require.EqualValues(t, 2*(archive.PackShards-1), w.rowsOf("attempts", small.ID), "of small jobs nothing is gained")
 	require.Equal(t, before, w.seen(job.ID))
 	w.check(job.ID)

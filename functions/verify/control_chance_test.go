@@ -13,6 +13,7 @@ import (
 
 // handsOf reads hands written as "contradicted/answers"; they are a, b, c and so on.
 func handsOf(t *testing.T, text string) (hands []verify.ControlHand) {
+	t.Helper()
 	for i, word := range strings.Fields(text) {
 		h := verify.ControlHand{Hand: string(rune('a' + i))}
 		_, err := fmt.Sscanf(word, "%d/%d", &h.Contradicted, &h.Answers)
