@@ -113,7 +113,7 @@ func mayRun(ctx context.Context, server store.DB, project *uuid.UUID) error {
 
 // mayKeep refuses more items than are kept; whoever calls it has called mayRun, so that two are counted one after the other.
 func mayKeep(ctx context.Context, server store.DB, project *uuid.UUID, more int64) error {
-	kept, _, err := store.Value[int64](ctx, server, sql.CountKept, project)
+	kept, _, err := store.Value[int64](ctx, server, sql.CountKeptItems, project)
 	if err != nil || kept+more <= MaxKept {
 		return err
 	}

@@ -19,7 +19,7 @@ var (
 	ChooseJobs          = store.Load(files, "choose_jobs")
 	ChooseProjectAgents = store.Load(files, "choose_project_agents")
 	CountFailedWith     = store.Load(files, "count_failed_with")
-	CountKept           = store.Load(files, "count_kept")
+	CountKeptItems      = store.Load(files, "count_kept_items")
 	CountLeft           = store.Load(files, "count_left")
 	CountRunning        = store.Load(files, "count_running")
 	DoneAgents          = store.Load(files, "done_agents")
