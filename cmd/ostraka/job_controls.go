@@ -79,13 +79,6 @@ func controlsText(c *client.JobControls) string {
 	if c.Given == c.Total {
 		text = fmt.Sprintf("%d given, %d right", c.Given, c.Right)
 	}
-	for _, other := range []struct {
-		n    int64
-		what string
-	}{{c.Wrong, "answered wrong by somebody"}, {c.Void, "void: owners agree on other answers than the known ones"}, {c.Unsettled, "found nothing out"}} {
-		if other.n > 0 {
-			text += fmt.Sprintf(", %d %s", other.n, other.what)
-		}
-	}
-	return text
+	return text + furtherCounts(counted{c.Wrong, "answered wrong by somebody"}, counted{c.Void, "void: owners agree on other answers than the known ones"},
+		counted{c.Unsettled, "found nothing out"})
 }

@@ -50,13 +50,21 @@ func auditsText(v *client.JobVerification) string {
 	if v == nil || v.AuditsDrawn == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%d drawn, %d passed", v.AuditsDrawn, v.AuditsPassed)
-	for _, other := range []struct {
-		n    int64
-		what string
-	}{{v.AuditsFailed, "failed"}, {v.AuditsPending, "pending"}, {v.AuditsVoid, "came to nothing"}} {
-		if other.n > 0 {
-			text += fmt.Sprintf(", %d %s", other.n, other.what)
+	return fmt.Sprintf("%d drawn, %d passed", v.AuditsDrawn, v.AuditsPassed) +
+		furtherCounts(counted{v.AuditsFailed, "failed"}, counted{v.AuditsPending, "pending"}, counted{v.AuditsVoid, "came to nothing"})
+}
+
+// counted is how many of something there are.
+type counted struct {
+	n    int64
+	what string
+}
+
+// furtherCounts goes on with a sentence of counts by those of which there are any.
+func furtherCounts(all ...counted) (text string) {
+	for _, c := range all {
+		if c.n > 0 {
+			text += fmt.Sprintf(", %d %s", c.n, c.what)
 		}
 	}
 	return text
