@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -104,10 +103,11 @@ func (o *devOptions) complete() (err error) {
 		return usageError("--agents is %d: run 0 to %d", c.Agents, maxDevAgents)
 	case c.Liars < 0 || c.Liars > c.Agents:
 		return usageError("--liars is %d: it is 0 to the number of agents, %d", c.Liars, c.Agents)
-	case c.PackAfter < time.Second:
-		return usageError("--pack-after is %v: at least a second, and as long as you like", c.PackAfter)
 	case c.LieProbability < 0 || c.LieProbability > 1:
 		return usageError("--liar-probability is %v: it is 0 to 1", c.LieProbability)
+	}
+	if err := checkPackAfter(c.PackAfter); err != nil {
+		return err
 	}
 	for _, kind := range c.LiarKinds {
 		if _, err := liar.New(liar.Options{Kind: liar.Kind(kind), After: c.LieAfter}); err != nil {

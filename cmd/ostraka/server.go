@@ -35,7 +35,7 @@ type serverConfig struct {
 	LeaseTTL     time.Duration // 0: the domain's default
 	FollowupsOff bool
 	ArchiveDays  int           // after which ended jobs become archives where their project says nothing; 0: never
-	PackAfter    time.Duration // which attempts of ended jobs stay rows; 0: the domain's default
+	PackAfter    time.Duration // for which attempts of ended jobs stay rows; 0: the domain's default
 	EULA         eula.Document // what agents must have accepted; zero: the text in this program
 	Recheck      recheckConfig
 	Model        modelConfig

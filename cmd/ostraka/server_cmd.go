@@ -205,8 +205,8 @@ func (o *serverOptions) check() (err error) {
 	if c.ArchiveDays < 0 || c.ArchiveDays > tenant.MaxKeepJobsDays {
 		return usageError("--archive-jobs is %d: 1 to %d days, or 0", c.ArchiveDays, tenant.MaxKeepJobsDays)
 	}
-	if c.PackAfter < time.Second {
-		return usageError("--pack-after is %v: at least a second, and as long as you like", c.PackAfter)
+	if err := checkPackAfter(c.PackAfter); err != nil {
+		return err
 	}
 	if c.FollowupsOff, err = followupsOff(o.terminal); err != nil {
 		return err
