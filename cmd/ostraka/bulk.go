@@ -78,12 +78,12 @@ func printBulk(t *terminal, o *outputFlag, doc answer.Document[client.BulkAction
 		{"bulk", b.ID.String()},
 		{"does", fmt.Sprintf("%s %s", b.Action, count(b.Total, one(string(b.Subject))))},
 		{"state", string(b.State)},
-		{"detail", b.Detail},
+		{"detail", plain(b.Detail)},
 		{"done", strconv.FormatInt(b.Done, 10)},
 		{"failed", strconv.FormatInt(b.Failed, 10)},
 		{"left", strconv.FormatInt(b.Left, 10)},
 		{"reason", plain(b.Reason)},
-		{"by", b.CreatedBy},
+		{"by", plain(b.CreatedBy)},
 	}
 	if b.Undo != "" {
 		fields = append(fields, [2]string{"undo", fmt.Sprintf("%s: ostraka bulk undo %s --reason TEXT", b.Undo, b.ID)})
@@ -98,14 +98,13 @@ func printBulk(t *terminal, o *outputFlag, doc answer.Document[client.BulkAction
 func one(plural string) string { return plural[:max(len(plural)-1, 0)] }
 
 func newBulkCancel(t *terminal, server *serverFlags) *cobra.Command {
-	cmd := aboutBulk(server, "cancel", "Stop a bulk action; what it has done stays", func(ctx context.Context, c *connection, id uuid.UUID, o *outputFlag) error {
+	return aboutBulk(server, "cancel", "Stop a bulk action; what it has done stays", func(ctx context.Context, c *connection, id uuid.UUID, o *outputFlag) error {
 		doc, err := answer.Read[client.BulkActionDetail](c.CancelBulkAction(ctx, c.project, id, nil))
 		if err != nil {
 			return explain("cancelling the bulk action", err)
 		}
 		return printBulk(t, o, doc)
 	})
-	return cmd
 }
 
 func newBulkRetry(t *terminal, server *serverFlags) *cobra.Command {

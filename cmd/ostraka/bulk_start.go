@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -74,7 +74,7 @@ func (o *bulkOptions) run(ctx context.Context, subject, action string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if !strings.Contains(" flags jobs agents ", " "+subject+" ") {
+	if !slices.Contains([]string{"flags", "jobs", "agents"}, subject) {
 		return usageError("%q: choose flags, jobs or agents", subject)
 	}
 	if o.reason == "" {
@@ -91,7 +91,7 @@ func (o *bulkOptions) run(ctx context.Context, subject, action string) error {
 	if o.dryRun {
 		return o.plan(ctx, c, body)
 	}
-	if err := o.confirm(ctx, c, body); err != nil {
+	if err := o.confirm(ctx, c, &body); err != nil {
 		return err
 	}
 	return o.start(ctx, c, body)
@@ -107,7 +107,7 @@ func (o *bulkOptions) start(ctx context.Context, c *connection, body client.Bulk
 	if !o.wait {
 		return printBulk(o.terminal, &o.outputFlag, doc)
 	}
-	if doc, err = waitForBulk(ctx, c, doc); err != nil {
+	if doc, err = waitForBulk(ctx, o.terminal, c, doc); err != nil {
 		return err
 	}
 	if err := printBulk(o.terminal, &o.outputFlag, doc); err != nil {
@@ -128,19 +128,20 @@ func bulkOutcome(b client.BulkActionDetail) error {
 	return nil
 }
 
-// bulkLosses are the actions that nothing takes back, as they are asked about.
+// bulkLosses are the actions by which work or results are lost, as they are asked about.
 var bulkLosses = map[string]string{"delete": "deleting", "reject": "rejecting", "cancel": "cancelling"}
 
-// confirm says to how many something would be done that nothing takes back, and asks whether it is meant.
-func (o *bulkOptions) confirm(ctx context.Context, c *connection, body client.BulkRequest) error {
+// confirm says how many would lose something, and asks whether that is meant. A yes is for that number: where more match by then, nothing is done.
+func (o *bulkOptions) confirm(ctx context.Context, c *connection, body *client.BulkRequest) error {
 	doing, asks := bulkLosses[body.Action]
 	if !asks || o.yes {
 		return nil
 	}
-	doc, err := answer.Read[client.BulkPlan](c.PlanBulkAction(ctx, c.project, nil, body))
+	doc, err := planBulk(ctx, c, *body)
 	if err != nil {
-		return explain("planning the bulk action", err)
+		return err
 	}
+	body.Expected = &doc.Value.Total
 	return o.terminal.confirm(ctx, false, doing+" "+count(doc.Value.Total, one(string(body.Subject))))
 }
 
@@ -196,10 +197,16 @@ func (o *bulkOptions) find(ctx context.Context, c *connection, what, text string
 	return parseID(what, text)
 }
 
-func (o *bulkOptions) plan(ctx context.Context, c *connection, body client.BulkRequest) error {
+// planBulk counts what a bulk action would be about.
+func planBulk(ctx context.Context, c *connection, body client.BulkRequest) (answer.Document[client.BulkPlan], error) {
 	doc, err := answer.Read[client.BulkPlan](c.PlanBulkAction(ctx, c.project, nil, body))
+	return doc, explain("planning the bulk action", err)
+}
+
+func (o *bulkOptions) plan(ctx context.Context, c *connection, body client.BulkRequest) error {
+	doc, err := planBulk(ctx, c, body)
 	if err != nil {
-		return explain("planning the bulk action", err)
+		return err
 	}
 	fields := [][2]string{{"would", body.Action + " " + count(doc.Value.Total, one(string(body.Subject)))}}
 	for _, id := range doc.Value.First {
@@ -209,16 +216,22 @@ func (o *bulkOptions) plan(ctx context.Context, c *connection, body client.BulkR
 }
 
 // waitForBulk looks at a bulk action until it has ended.
-func waitForBulk(ctx context.Context, c *connection, doc answer.Document[client.BulkActionDetail]) (answer.Document[client.BulkActionDetail], error) {
-	for doc.Value.State == client.BulkActionDetailStateRunning {
+func waitForBulk(ctx context.Context, t *terminal, c *connection, doc answer.Document[client.BulkActionDetail]) (answer.Document[client.BulkActionDetail], error) {
+	id := doc.Value.ID
+	for tries := newRetries(); doc.Value.State == client.BulkActionDetailStateRunning; {
 		select {
 		case <-ctx.Done():
-			return doc, ctx.Err()
+			return doc, stopped(t, ctx.Err(), "the bulk action continues. To look at it, or to stop it:\n  ostraka bulk show %s\n  ostraka bulk cancel %s", id, id)
 		case <-time.After(bulkLook):
 		}
-		var err error
-		if doc, err = getBulk(ctx, c, doc.Value.ID); err != nil {
-			return doc, err
+		next, err := answer.Read[client.BulkActionDetail](c.GetBulkAction(ctx, c.project, id))
+		switch {
+		case err == nil:
+			doc = next
+			tries.reset()
+		case ctx.Err() != nil: // the next round says so
+		case !answer.Temporary(err) || !tries.again(ctx):
+			return doc, explain("getting the bulk action", err)
 		}
 	}
 	return doc, nil
