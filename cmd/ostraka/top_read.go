@@ -41,7 +41,7 @@ func readTop(ctx context.Context, c *connection) (top.Sample, error) {
 			}
 		}
 	}
-	boxes, err := topBoxes(func(params *client.ListSandboxesParams) (*http.Response, error) {
+	boxes, moreBoxes, err := topBoxes(func(params *client.ListSandboxesParams) (*http.Response, error) {
 		return c.ListProjectSandboxes(ctx, c.project, new(client.ListProjectSandboxesParams(*params)))
 	})
 	if err != nil {
@@ -53,7 +53,7 @@ func readTop(ctx context.Context, c *connection) (top.Sample, error) {
 	if err != nil {
 		return s, explain("listing agents", err)
 	}
-	s.More = s.More || more
+	s.More = s.More || more || moreBoxes
 	for _, a := range agents {
 		s.Agents = append(s.Agents, top.Agent{
 			Name: plain(a.Name), State: memberState(a), Idle: topIdle(a.Idle), Unheard: unheard(s.At, a.LastSeenAt), Agreed: a.Passed, Contradicted: a.Failed, Boxes: boxes[a.ID],
@@ -77,7 +77,7 @@ func readTopOfAll(ctx context.Context, c *connection) (top.Sample, error) {
 	for _, p := range status.Value.Waits {
 		s.Projects = append(s.Projects, top.Project{Name: plain(p.Name), Jobs: p.OpenJobs, Shards: p.OpenShards, Flags: p.Flags, Incidents: p.Incidents, Approvals: p.Approvals})
 	}
-	boxes, err := topBoxes(func(params *client.ListSandboxesParams) (*http.Response, error) { return c.ListSandboxes(ctx, params) })
+	boxes, moreBoxes, err := topBoxes(func(params *client.ListSandboxesParams) (*http.Response, error) { return c.ListSandboxes(ctx, params) })
 	if err != nil {
 		return s, err
 	}
@@ -87,7 +87,7 @@ func readTopOfAll(ctx context.Context, c *connection) (top.Sample, error) {
 	if err != nil {
 		return s, explain("listing all agents", err)
 	}
-	s.More = more
+	s.More = more || moreBoxes
 	for _, a := range agents {
 		s.Agents = append(s.Agents, top.Agent{Name: plain(a.Name), State: string(a.State), Idle: topIdle(a.Idle), Unheard: unheard(s.At, a.LastSeenAt), Boxes: boxes[a.ID]})
 	}
@@ -106,14 +106,14 @@ func topJob(j client.Job) top.Job {
 }
 
 // topBoxes are the sandboxes that run, by agent.
-func topBoxes(page func(params *client.ListSandboxesParams) (*http.Response, error)) (map[uuid.UUID][]top.Box, error) {
-	list, _, _, err := gather[client.Sandbox](maxTop, func(cursor *string, size *int64) (*http.Response, error) {
+func topBoxes(page func(params *client.ListSandboxesParams) (*http.Response, error)) (boxes map[uuid.UUID][]top.Box, more bool, err error) {
+	list, _, more, err := gather[client.Sandbox](maxTop, func(cursor *string, size *int64) (*http.Response, error) {
 		return page(&client.ListSandboxesParams{Running: new(true), Cursor: cursor, Limit: size})
 	})
 	if err != nil {
-		return nil, explain("listing sandboxes", err)
+		return nil, false, explain("listing sandboxes", err)
 	}
-	boxes := map[uuid.UUID][]top.Box{}
+	boxes = map[uuid.UUID][]top.Box{}
 	for _, b := range list {
 		box := top.Box{Function: plain(functionOf(b)), Shard: b.Shard}
 		if b.Sample != nil {
@@ -121,7 +121,7 @@ func topBoxes(page func(params *client.ListSandboxesParams) (*http.Response, err
 		}
 		boxes[b.Agent] = append(boxes[b.Agent], box)
 	}
-	return boxes, nil
+	return boxes, more, nil
 }
 
 func topIdle(i *client.Idle) string {

@@ -17,7 +17,7 @@ type Read func(ctx context.Context) (Sample, error)
 
 // Run shows samples on a terminal, one every so often, until the person there has seen enough or the context ends.
 func Run(ctx context.Context, in io.Reader, out io.Writer, every time.Duration, read Read, options ...tea.ProgramOption) error {
-	options = append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)}, options...)
+	options = append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()}, options...)
 	_, err := tea.NewProgram(&model{ctx: ctx, every: every, read: read}, options...).Run()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -169,7 +169,7 @@ func (m *model) trouble() string {
 	return "! " + plain(strings.Join(strings.Fields(m.err.Error()), " ")) + " – trying again"
 }
 
-// plain makes foreign text safe for a terminal: what a server or something on the way to it answers must not move the cursor.
+// plain is the command line's own (table.go there), which this package cannot import. It makes foreign text safe for a terminal: what a server or something on the way to it answers must not move the cursor.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {

@@ -19,7 +19,7 @@ type Sample struct {
 	Jobs     []Job     `json:"jobs"`
 	Projects []Project `json:"projects,omitempty"` // of an installation
 	Agents   []Agent   `json:"agents"`
-	// More says that there are more jobs or agents than were read.
+	// More says that there are more jobs, agents or sandboxes than were read.
 	More bool `json:"more,omitempty"`
 }
 

@@ -23,7 +23,11 @@ func Lines(s Sample) (heading, body []string) {
 		}
 	}
 	if s.More {
-		body = append(body, "there are more than are shown: ostraka job list and ostraka agent list have them")
+		where := "ostraka job list, ostraka agent list and ostraka sandbox list have them"
+		if s.Whole {
+			where = "ostraka agent list --all and ostraka sandbox list --all have them"
+		}
+		body = append(body, "there are more than are shown: "+where)
 	}
 	return heading, body
 }
