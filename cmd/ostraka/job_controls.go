@@ -29,7 +29,7 @@ func readControls(name string) ([]client.Control, error) {
 	}
 	file, err := os.Open(name)
 	if err != nil {
-		return nil, fmt.Errorf("reading --controls: %w", err)
+		return nil, usageError("--controls: %w", err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	list, err := parseControls(io.LimitReader(file, maxControlsFile+1))
@@ -56,12 +56,15 @@ func parseControls(r io.Reader) (list []client.Control, err error) {
 		d := json.NewDecoder(bytes.NewReader(bytes.Clone(line))) // what it makes of raw JSON refers to these bytes
 		d.DisallowUnknownFields()
 		var c client.Control
-		if err := d.Decode(&c); err != nil || d.More() {
+		err := d.Decode(&c)
+		if _, end := d.Token(); err != nil || !errors.Is(end, io.EOF) {
 			return nil, fmt.Errorf(`line %d is no control: write an object of input or shard, and output or output_sha256, for example {"input": {"n": 7}, "output": 49}`, number)
 		}
 		list = append(list, c)
 	}
 	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("after control %d: a line has more than %d bytes; give a digest (output_sha256) in the place of the answer", len(list), maxControlLine)
 	case err != nil:
 		return nil, fmt.Errorf("after control %d: %w", len(list), err)
 	case len(list) == 0:
