@@ -147,7 +147,7 @@ func (s *server) bulkOperations() {
 		if err != nil {
 			return nil, err
 		}
-		return s.changeBulk(ctx, c, project, id, cancelBulk)
+		return s.changeBulk(ctx, c, project, id, BulkActions.CancelBulkAction)
 	})
 	register(s, operation{
 		id: "retryBulkAction", method: http.MethodPost, path: one + "/retry", tag: "bulk actions", summary: "Do what failed in a bulk action again",
@@ -157,7 +157,7 @@ func (s *server) bulkOperations() {
 		if err != nil {
 			return nil, err
 		}
-		return s.changeBulk(ctx, c, project, id, retryBulk)
+		return s.changeBulk(ctx, c, project, id, BulkActions.RetryBulkAction)
 	})
 	register(s, operation{
 		id: "undoBulkAction", method: http.MethodPost, path: one + "/undo", tag: "bulk actions", summary: "Take back what a bulk action has done",
@@ -216,8 +216,8 @@ func (s *server) serverBulkOperations() {
 		id, verb, summary, about string
 		do                       bulkChange
 	}{
-		{"cancelServerBulkAction", "cancel", "Stop a bulk action about the installation", "What it has done stays.", cancelBulk},
-		{"retryServerBulkAction", "retry", "Do what failed in a bulk action about the installation again", "And what was left of one that was cancelled.", retryBulk},
+		{"cancelServerBulkAction", "cancel", "Stop a bulk action about the installation", "What it has done stays.", BulkActions.CancelBulkAction},
+		{"retryServerBulkAction", "retry", "Do what failed in a bulk action about the installation again", "And what was left of one that was cancelled.", BulkActions.RetryBulkAction},
 	} {
 		register(s, operation{
 			id: change.id, method: http.MethodPost, path: one + "/" + change.verb, tag: "bulk actions", summary: change.summary, about: change.about, access: operators,
@@ -242,15 +242,7 @@ func (s *server) serverBulkOperations() {
 }
 
 // bulkChange is a method of the service, which is not there yet where only the specification is made.
-type bulkChange func(b BulkActions) func(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error)
-
-func cancelBulk(b BulkActions) func(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (functions.BulkActionDetail, error) {
-	return b.CancelBulkAction
-}
-
-func retryBulk(b BulkActions) func(context.Context, functions.Principal, uuid.UUID, uuid.UUID) (functions.BulkActionDetail, error) {
-	return b.RetryBulkAction
-}
+type bulkChange func(b BulkActions, ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error)
 
 // mayDoToMany refuses whoever may not do to one what is to be done to many. What is no action the domain refuses.
 func (s *server) mayDoToMany(c *call, project uuid.UUID, subject functions.BulkSubject, action string) error {
@@ -315,10 +307,11 @@ func (s *server) changeBulk(ctx context.Context, c *call, project, id uuid.UUID,
 	if err := s.mayDoToMany(c, project, d.Subject, d.Action); err != nil {
 		return nil, err
 	}
-	return bulkAnswer(change(s.service)(ctx, c.principal, project, id))
+	return bulkAnswer(change(s.service, ctx, c.principal, project, id))
 }
 
 func startedBulk(d functions.BulkActionDetail, again bool, err error) (*startedBulkOutput, error) {
+	a, err := bulkAnswer(d, err)
 	if err != nil {
 		return nil, err
 	}
@@ -326,11 +319,7 @@ func startedBulk(d functions.BulkActionDetail, again bool, err error) (*startedB
 	if d.Project != nil {
 		at += "/projects/" + d.Project.String()
 	}
-	out := &startedBulkOutput{Replayed: replayed(again), Location: at + "/bulk-actions/" + d.ID.String(), Body: d}
-	if out.Body.Failures == nil {
-		out.Body.Failures = []functions.BulkFailure{}
-	}
-	return out, nil
+	return &startedBulkOutput{Replayed: replayed(again), Location: at + "/bulk-actions/" + d.ID.String(), Body: a.Body}, nil
 }
 
 func bulkAnswer(d functions.BulkActionDetail, err error) (*bulkOutput, error) {

@@ -7,12 +7,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/ostraka/ostraka/migrations"
 )
 
 // relation is a table or an index, and how many bytes it takes; TOAST counts towards its table.
@@ -38,7 +39,7 @@ func (b *bench) relations(ctx context.Context, project uuid.UUID) (all []relatio
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
-	schema := schemaOf(project)
+	schema := migrations.ProjectSchema(project)
 	rows, err := conn.Query(ctx, "select format('%I.%I', schemaname, tablename) from pg_tables where schemaname = $1", schema)
 	if err != nil {
 		return nil, err
@@ -101,7 +102,7 @@ func (b *bench) waitPacked(ctx context.Context, project, job uuid.UUID) (err err
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
 	for packed := false; !packed; {
-		query := "select pack_next is null from " + schemaOf(project) + ".jobs where id = $1"
+		query := "select pack_next is null from " + migrations.ProjectSchema(project) + ".jobs where id = $1"
 		if err := conn.QueryRow(ctx, query, job).Scan(&packed); err != nil {
 			return err
 		}
@@ -112,8 +113,4 @@ func (b *bench) waitPacked(ctx context.Context, project, job uuid.UUID) (err err
 		}
 	}
 	return nil
-}
-
-func schemaOf(project uuid.UUID) string {
-	return "project_" + strings.ReplaceAll(project.String(), "-", "")
 }

@@ -74,7 +74,7 @@ func (c *campaign) examine(ctx context.Context, run client.WorkflowRunDetail) (*
 	if err := c.readProofs(ctx, r); err != nil {
 		return nil, err
 	}
-	if r.receipt, err = c.receipt(ctx, r.search, c.searchFolder, r.claimed.Primes); err != nil {
+	if r.receipt, err = c.receipt(ctx, r.search, filepath.Join(c.dir, campaignWorkflow, "functions", "bpsw"), r.claimed.Primes); err != nil {
 		return nil, err
 	}
 	agents, err := projectAgents(ctx, c.c)
@@ -82,11 +82,6 @@ func (c *campaign) examine(ctx context.Context, run client.WorkflowRunDetail) (*
 		return nil, explain("listing agents", err)
 	}
 	return r, c.judge(ctx, r, agents)
-}
-
-// searchFolder is the folder of the function whose job is executed again.
-func (c *campaign) searchFolder(client.Job, string) (string, error) {
-	return filepath.Join(c.dir, campaignWorkflow, "functions", "bpsw"), nil
 }
 
 // stepOf is a step of a run by its name.

@@ -25,20 +25,18 @@ type demoReceipt struct {
 	changed error // with which a receipt with another answer was refused; nil: it was not
 }
 
-// copyExample writes out the function of a job that is an example.
-func copyExample(job client.Job, dir string) (string, error) { return examples.Copy(job.Function, dir) }
-
 // receipt writes the receipt of a job, verifies it as a stranger would, and changes a digit of the answer in it, which has the number that is
-// known. function writes out the function of the job.
-func (d *demo) receipt(ctx context.Context, job client.Job, function func(job client.Job, dir string) (string, error), known int) (r *demoReceipt, err error) {
+// known. folder has the function of the job; "": it is one of the examples.
+func (d *demo) receipt(ctx context.Context, job client.Job, folder string, known int) (r *demoReceipt, err error) {
 	dir, err := os.MkdirTemp("", "ostraka-demo-")
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for the receipt: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	folder, err := function(job, dir)
-	if err != nil {
-		return nil, err
+	if folder == "" {
+		if folder, err = examples.Copy(job.Function, dir); err != nil {
+			return nil, err
+		}
 	}
 	head, err := answer.Read[client.AuditHead](d.c.GetAuditCheckpoint(ctx, d.c.project))
 	if err != nil {

@@ -62,7 +62,7 @@ func (d *demo) examine(ctx context.Context, job client.Job) (*demoReport, error)
 			return nil, err
 		}
 	}
-	if r.receipt, err = d.receipt(ctx, job, copyExample, demoKnown); err != nil {
+	if r.receipt, err = d.receipt(ctx, job, "", demoKnown); err != nil {
 		return nil, err
 	}
 	agents, err := projectAgents(ctx, d.c)

@@ -15,7 +15,8 @@ import (
 const (
 	// slowQueue is from when on a step that waits needs somebody: as long as for the alert OstrakaQueueStands.
 	slowQueue = time.Minute
-	// slowRecheck is the same for shards that servers are to execute, as for OstrakaRechecksStand.
+	// slowRecheck is the same for shards that servers are to execute, as for OstrakaRechecksStand, and for steps of bulk actions, as for
+	// OstrakaBulkActionsStand.
 	slowRecheck = 15 * time.Minute
 	// slowArchive is the same for jobs that are to become archives, a step of minutes each, as for OstrakaArchivesStand.
 	slowArchive = time.Hour
