@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -138,10 +139,7 @@ func TestHostileKinds(t *testing.T) {
 func (w *world) attackOnce(kind attack, seed uint64) {
 	w.t.Helper()
 	dice := rand.New(rand.NewPCG(seed, 19))
-	shards, policy := max(kind.shards, 1), kind.policy
-	if kind.shards == 0 {
-		shards = 100
-	}
+	shards, policy := cmp.Or(kind.shards, 100), kind.policy
 	if policy == nil {
 		policy = bounded(1e-5)
 	}

@@ -33,8 +33,8 @@ const (
 	FlagFinding       = "finding"           // a heuristic found something
 	FlagValidator     = "validator"         // the validator of a job failed at the answers to a shard
 	FlagDivergence    = "divergence"        // classes of machines do not agree about a function
-	FlagUnsteady      = "non_deterministic" // the server's own executions of a shard do not agree
-	FlagControls      = "controls"          // a shard with a known answer found nothing out, or its answer is not believed
+	FlagUnsteady      = "non_deterministic" // the server's own executions of a shard do not agree, or owners contradict controls by chance
+	FlagControls      = "controls"          // a shard with a known answer got another one and found nothing out, or its answer is not believed
 	FlagShare         = "share"             // one owner gave more of a job than is assumed to be hostile, and the bound that holds is weaker
 )
 

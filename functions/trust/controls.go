@@ -25,6 +25,10 @@ const (
 	controlSilent  = "silent" // no evidence: a time-out, for example, or what the validator could not compare
 )
 
+// minDoubters is how many owners must contradict controls by chance for people to be told: one or two may be liars who have met too few controls to be
+// charged, whereas a function that does not give one answer has all owners contradict controls.
+const minDoubters = 3
+
 // controlLoan is what an agent said to a control.
 type controlLoan struct {
 	Place        int64
@@ -40,7 +44,6 @@ type controlLoan struct {
 	Outcome      []byte
 	Verdict      *string
 	Contradicted bool // it is proven wrong
-	Released     bool
 	State        verify.ControlState
 	Input        []byte // nil: the shard's own
 	Known        []byte // the answer; nil: its digest alone is known
@@ -211,7 +214,7 @@ type settledControls struct {
 func (c *settledControls) judge(job uuid.UUID, loans []controlLoan, verdicts controlVerdicts) {
 	answers := make([]verify.ControlAnswer, len(loans))
 	for i, l := range loans {
-		a := verify.ControlAnswer{Agent: l.AgentID.String(), Hand: l.Hand, Class: l.Class, Known: verdicts[l.key()] == controlAsKnown}
+		a := verify.ControlAnswer{Hand: l.Hand, Class: l.Class, Known: verdicts[l.key()] == controlAsKnown}
 		if verdicts[l.key()] == controlOther {
 			a.Digest = string(l.Status) + " " + hex.EncodeToString(l.Outcome)
 		}
@@ -297,7 +300,7 @@ func (d *Settlement) doubtFunction(hands []verify.ControlHand) {
 			contradicted++
 		}
 	}
-	if contradicted < verify.ControlVoid {
+	if contradicted < minDoubters {
 		return
 	}
 	d.Marks = append(d.Marks, flag.Mark{

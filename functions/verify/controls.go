@@ -25,9 +25,9 @@ const (
 	ControlUnsettled ControlState = "unsettled" // nothing was found out
 )
 
-// ControlAnswer is what an agent said to a shard with a known answer.
+// ControlAnswer is what an agent said to a shard with a known answer. Two that are
+// equal are judged alike, whichever agents said so.
 type ControlAnswer struct {
-	Agent string
 	Hand  string // who is behind the agent
 	Class string // its platform; empty: it is not known
 	Known bool   // it is the known answer

@@ -1,6 +1,6 @@
 -- Windows of a job that are closed together pass when all audits of all of them have passed, and none of the job is under way.
 with pool as materialized (
-    select agent_id, number, state, state in ('open', 'closing') and (audits = 0 or passed < audits) as waits from windows where job_id = $1 and share > 0
+    select state, state in ('open', 'closing') and (audits = 0 or passed < audits) as waits from windows where job_id = $1 and share > 0
 ),
 due as (
     select w.job_id, w.agent_id, w.number from windows w
