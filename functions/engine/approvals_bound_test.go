@@ -313,7 +313,7 @@ func TestARefusalIsRecordedThoughPostgresWasAway(t *testing.T) {
 		if err == nil {
 			require.Nil(t, lease)
 		}
-		if !w.faults.disarm() {
+		if !w.disarm() {
 			break
 		}
 	}

@@ -270,7 +270,7 @@ func TestACollectionGoesOnWhereItWasCutOff(t *testing.T) {
 		w.ageObjects()
 		w.faults.arm(n)
 		_ = w.Collect(t.Context(), functions.CollectArgs{})
-		cut := w.faults.disarm()
+		cut := w.disarm()
 		for _, digest := range unused {
 			testenv.Eventually(t, func() bool { // Postgres may not know yet that a run was cut off, which then still has its lock
 				w.collect()

@@ -61,7 +61,7 @@ func TestNoCommitIsOverlooked(t *testing.T) {
 	require.Equal(t, before+1, w.faults.committed.count(), "outside of transactions")
 	w.faults.arm(4) // the commit, behind the beginning and two statements
 	require.Error(t, w.store.Project(ctx, w.project, after(read, write)))
-	require.True(t, w.faults.disarm())
+	require.True(t, w.disarm())
 	require.Equal(t, before+1, w.faults.committed.count(), "a commit that Postgres has never seen")
 	require.NoError(t, w.store.Project(ctx, w.project, after(read, write)))
 	require.Equal(t, before+2, w.faults.committed.count())

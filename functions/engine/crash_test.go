@@ -31,7 +31,7 @@ func (w *world) cutOffAt(job uuid.UUID, next func(n int) int, do func() error) (
 		require.Less(w.t, n, mostStatements, "it never gets through")
 		w.faults.arm(n)
 		err := do()
-		if !w.faults.disarm() {
+		if !w.disarm() {
 			require.NoError(w.t, err)
 			return cuts
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/testenv"
 	"github.com/ostraka/ostraka/testenv/lockorder"
 )
 
@@ -26,9 +27,10 @@ type faults struct {
 	mu   sync.Mutex
 	left int // statements until the cut; 0: none
 	cut  bool
-	cuts int    // so far
-	dies bool   // every cut takes the connection with it
-	hold string // the text of the query to hold up; empty: none
+	cuts int      // so far
+	dies bool     // every cut takes the connection with it
+	dead []uint32 // the connections that were taken, by their process in Postgres, which may hold locks until it has noticed
+	hold string   // the text of the query to hold up; empty: none
 	held chan struct{}
 	free chan struct{}
 	seen map[string]int // how often each query was run
@@ -95,12 +97,22 @@ func (f *faults) arm(n int) {
 	f.left, f.cut = n, false
 }
 
-// disarm says whether a statement was cut off since arm.
-func (f *faults) disarm() bool {
+// disarm says whether a statement was cut off since arm. Postgres has given up by then what a connection held that died: what comes next and
+// skips what is locked would find nothing to do, and end as if all were done.
+func (w *world) disarm() bool {
+	w.t.Helper()
+	f := w.faults
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.left = 0
-	return f.cut
+	cut, dead := f.cut, f.dead
+	f.dead = nil
+	f.mu.Unlock()
+	if len(dead) > 0 {
+		testenv.Eventually(w.t, func() bool {
+			return w.controlCount("select count(*) from pg_stat_activity where pid = any ($1)", dead) == 0
+		}, "Postgres has noticed that a connection died")
+	}
+	return cut
 }
 
 // statement cuts off the statement that is to be: none of it reaches Postgres. Its connection dies, or is left as it is, as by deaths.
@@ -116,6 +128,7 @@ func (f *faults) statement(ctx context.Context, conn *pgx.Conn) context.Context 
 	f.cut = true
 	f.cuts++
 	if f.dies || f.cuts%deaths == 1 {
+		f.dead = append(f.dead, conn.PgConn().PID())
 		_ = conn.PgConn().Conn().Close()
 		return ctx
 	}

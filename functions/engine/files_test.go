@@ -245,7 +245,7 @@ func TestASplitOfObjectsGoesOnAtTheRightFile(t *testing.T) {
 	for n := 2; ; n++ {
 		w.faults.arm(n)
 		err := w.step(step)
-		if !w.faults.disarm() {
+		if !w.disarm() {
 			require.NoError(t, err)
 			break
 		}

@@ -74,7 +74,7 @@ func TestAShortcutMayBeCutOffAnywhere(t *testing.T) {
 		job, lease, sub := w.ready(a, 3)
 		w.faults.arm(n)
 		_, err := w.Record(t.Context(), a.id, lease.ID, sub)
-		cut := w.faults.disarm()
+		cut := w.disarm()
 		w.check(job.ID)
 		if err != nil {
 			_, err = w.Record(t.Context(), a.id, lease.ID, sub)

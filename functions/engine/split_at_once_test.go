@@ -57,7 +57,7 @@ func TestASubmissionMayBeCutOffAnywhere(t *testing.T) {
 		once := functions.Idempotency{Key: fmt.Sprintf("cut off at %d", n)}
 		w.faults.arm(n)
 		_, _, err := w.SubmitJob(t.Context(), w.by, w.project, want, once)
-		cut := w.faults.disarm()
+		cut := w.disarm()
 		require.Equal(t, cut, err != nil, "cut off at statement %d", n)
 		job, _, err := w.SubmitJob(t.Context(), w.by, w.project, want, once)
 		require.NoError(t, err)

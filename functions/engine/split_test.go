@@ -37,7 +37,7 @@ func TestASplitGoesOnWhereItWasCutOff(t *testing.T) {
 	for n := 2; ; n += 3 { // inside the first chunk, between two, inside the second, …
 		w.faults.arm(n)
 		err := w.step(step)
-		if !w.faults.disarm() {
+		if !w.disarm() {
 			require.NoError(t, err)
 			break
 		}
@@ -77,7 +77,7 @@ func TestASplitOfItemsGoesOnAtTheRightByte(t *testing.T) {
 	for n := 3; ; n += 2 {
 		w.faults.arm(n)
 		err := w.step(step)
-		if !w.faults.disarm() {
+		if !w.disarm() {
 			require.NoError(t, err)
 			break
 		}
@@ -229,7 +229,7 @@ func TestASplitOfLinesGoesOnAtTheRightLine(t *testing.T) {
 	for n := 3; ; n += 4 {
 		w.faults.arm(n)
 		err := w.step(step)
-		if !w.faults.disarm() {
+		if !w.disarm() {
 			require.NoError(t, err)
 			break
 		}
