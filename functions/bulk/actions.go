@@ -77,11 +77,11 @@ var inProject = map[functions.BulkSubject]map[string]kind{
 	},
 	functions.BulkAgents: {
 		"admit": {operation: "admitAgent", undo: "exclude", outside: true, do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {
-			_, err := d.AdmitAgent(ctx, r.Principal.principal(), r.project(), i.Item, "", r.Reason)
+			_, err := d.AdmitAgentAsSeen(ctx, r.Principal.principal(), r.project(), i.Item, fleet.Seen(i.Revision), r.Reason)
 			return false, err
 		}},
 		"exclude": {operation: "excludeAgent", undo: "admit", do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {
-			_, err := d.ExcludeAgent(ctx, r.Principal.principal(), r.project(), i.Item, r.Reason)
+			_, err := d.ExcludeAgentAsSeen(ctx, r.Principal.principal(), r.project(), i.Item, fleet.Seen(i.Revision), r.Reason)
 			return false, err
 		}},
 	},
@@ -97,22 +97,10 @@ var inInstallation = map[functions.BulkSubject]map[string]kind{
 	},
 }
 
-// errAgentChanged says that somebody has decided about an agent since it was chosen: that decision stays.
-var errAgentChanged = &functions.Error{
-	Kind: functions.KindPrecondition, Code: "revision_changed", Message: "the agent's state has changed since it was chosen", Hint: "look at the agent and decide again",
-}
-
 // decide is a decision of operators about agents in some states. One that is in the state already was done by a step that was cut off.
 func decide(action, undo fleet.AgentAction, to fleet.AgentState, from ...fleet.AgentState) kind {
 	return kind{operation: string(action) + "Agent", undo: string(undo), to: to, from: from, do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {
-		a, err := d.GetAgent(ctx, i.Item)
-		if err != nil {
-			return false, err
-		}
-		if a.State != to && a.StateAt.UnixMicro() != i.Revision {
-			return false, errAgentChanged
-		}
-		_, err = d.DecideAgent(ctx, r.Principal.principal(), i.Item, action, r.Reason)
+		_, err := d.DecideAgentAsSeen(ctx, r.Principal.principal(), i.Item, action, fleet.Seen(i.Revision), r.Reason)
 		return false, err
 	}}
 }

@@ -22,10 +22,9 @@ type Doers interface {
 	CancelJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)
 	DeleteJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)
 	ArchiveJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.JobArchive, error)
-	AdmitAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string) (fleet.ProjectAgent, error)
-	ExcludeAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (fleet.ProjectAgent, error)
-	GetAgent(ctx context.Context, id uuid.UUID) (fleet.Agent, error)
-	DecideAgent(ctx context.Context, by functions.Principal, id uuid.UUID, action fleet.AgentAction, reason string) (fleet.Agent, error)
+	AdmitAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen fleet.Seen, reason string) (fleet.ProjectAgent, error)
+	ExcludeAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen fleet.Seen, reason string) (fleet.ProjectAgent, error)
+	DecideAgentAsSeen(ctx context.Context, by functions.Principal, id uuid.UUID, action fleet.AgentAction, seen fleet.Seen, reason string) (fleet.Agent, error)
 }
 
 // Service is the room.

@@ -165,6 +165,39 @@ func TestAnUndoLeavesWhatOthersHaveDecided(t *testing.T) {
 	requireCode(t, err, "cannot_be_undone")
 }
 
+// TestABulkActionInAProjectLeavesWhatOthersHaveDecided since its agents were chosen.
+func TestABulkActionInAProjectLeavesWhatOthersHaveDecided(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	one, two := w.agent(honest), w.agent(honest)
+	named := functions.BulkFilter{IDs: []uuid.UUID{one.id, two.id}}
+	for _, c := range []struct {
+		action    string
+		meanwhile func() error
+		excluded  bool // what was decided meanwhile
+	}{
+		{"exclude", func() error { _, err := w.AdmitAgent(ctx, w.by, w.project, one.id, "", "mine"); return err }, false},
+		{"admit", func() error { _, err := w.ExcludeAgent(ctx, w.by, w.project, two.id, "mine"); return err }, true},
+	} {
+		if c.action == "admit" {
+			_, err := w.ExcludeAgent(ctx, w.by, w.project, one.id, "")
+			require.NoError(t, err)
+		}
+		d := w.startBulk(bulk.Start{Subject: functions.BulkAgents, Action: c.action, Filter: named, Reason: "loud"})
+		require.EqualValues(t, 2, d.Total, c.action)
+		require.NoError(t, c.meanwhile())
+		w.settleAll()
+		d, err := w.GetBulkAction(ctx, w.project, d.ID)
+		require.NoError(t, err)
+		require.EqualValues(t, 1, d.Done, c.action)
+		require.Equal(t, "revision_changed", d.Failures[0].Code)
+		a, err := w.GetProjectAgent(ctx, w.project, d.Failures[0].Item)
+		require.NoError(t, err)
+		require.Equal(t, c.excluded, a.Excluded)
+	}
+}
+
 // TestAnUndoInAProjectLeavesWhatOthersHaveDecided since, even for the same reason.
 func TestAnUndoInAProjectLeavesWhatOthersHaveDecided(t *testing.T) {
 	t.Parallel()

@@ -78,7 +78,16 @@ func checkReason(reason string) error {
 }
 
 // DecideAgent carries out an operator's decision. Deciding the same again is harmless.
-func (s *Service) DecideAgent(ctx context.Context, by functions.Principal, id uuid.UUID, action AgentAction, reason string) (a Agent, err error) {
+func (s *Service) DecideAgent(ctx context.Context, by functions.Principal, id uuid.UUID, action AgentAction, reason string) (Agent, error) {
+	return s.decide(ctx, by, id, action, reason, nil)
+}
+
+// DecideAgentAsSeen decides about an agent about which nobody has decided since seen (see Seen), or that is in the new state already.
+func (s *Service) DecideAgentAsSeen(ctx context.Context, by functions.Principal, id uuid.UUID, action AgentAction, seen Seen, reason string) (Agent, error) {
+	return s.decide(ctx, by, id, action, reason, &seen)
+}
+
+func (s *Service) decide(ctx context.Context, by functions.Principal, id uuid.UUID, action AgentAction, reason string, seen *Seen) (a Agent, err error) {
 	if err := checkReason(reason); err != nil {
 		return a, err
 	}
@@ -95,6 +104,9 @@ func (s *Service) DecideAgent(ctx context.Context, by functions.Principal, id uu
 			return err
 		}
 		if next != state {
+			if err := checkAgentSeen(ctx, tx, id, seen); err != nil {
+				return err
+			}
 			if err := s.env.AskControl(ctx, tx, agentIntent(by, uuid.Nil, kinds[action], id, string(action), reason)); err != nil {
 				return err
 			}

@@ -18,6 +18,15 @@ import (
 // given, is whose machine it is for this project. Admitting again is harmless; one that the project has caught,
 // or whose owner it has, is not helped by it, which it is told.
 func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string) (ProjectAgent, error) {
+	return s.admit(ctx, by, project, id, owner, reason, nil)
+}
+
+// AdmitAgentAsSeen admits an agent about which nobody has decided since seen (see Seen), or that is admitted already.
+func (s *Service) AdmitAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen Seen, reason string) (ProjectAgent, error) {
+	return s.admit(ctx, by, project, id, "", reason, &seen)
+}
+
+func (s *Service) admit(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string, seen *Seen) (ProjectAgent, error) {
 	if err := functions.CheckOwner(owner); err != nil {
 		return ProjectAgent{}, err
 	}
@@ -29,6 +38,9 @@ func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, projec
 		Owner string `json:"owner"`
 	}{owner}
 	return s.decideMember(ctx, intent, project, id, "project.admit", reason, func(tx pgx.Tx) error {
+		if err := checkMemberSeen(ctx, tx, id, project, false, seen); err != nil {
+			return err
+		}
 		if _, err := store.Exec(ctx, tx, sql.AdmitAgent, id, project, owner, reason); err != nil {
 			return err
 		}
@@ -39,8 +51,20 @@ func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, projec
 
 // ExcludeAgent ends an agent's work for a project, whose leases of it are taken back. What it has posted stays and counts as before.
 func (s *Service) ExcludeAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string) (ProjectAgent, error) {
+	return s.exclude(ctx, by, project, id, reason, nil)
+}
+
+// ExcludeAgentAsSeen excludes an agent about which nobody has decided since seen (see Seen), or that is excluded already.
+func (s *Service) ExcludeAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen Seen, reason string) (ProjectAgent, error) {
+	return s.exclude(ctx, by, project, id, reason, &seen)
+}
+
+func (s *Service) exclude(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string, seen *Seen) (ProjectAgent, error) {
 	intent := agentIntent(by, project, guardian.AgentExclude, id, "exclude", reason)
 	return s.decideMember(ctx, intent, project, id, "project.exclude", reason, func(tx pgx.Tx) error {
+		if err := checkMemberSeen(ctx, tx, id, project, true, seen); err != nil {
+			return err
+		}
 		if _, err := store.Exec(ctx, tx, sql.ExcludeAgent, id, project, reason); err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ var files embed.FS
 var (
 	AddEnrolmentToken    = store.Load(files, "add_enrolment_token")
 	AdmitAgent           = store.Load(files, "admit_agent")
+	AgentDecidedAt       = store.Load(files, "agent_decided_at")
 	AgentDirectives      = store.Load(files, "agent_directives")
 	AgentProjects        = store.Load(files, "agent_projects")
 	AgentPublicKey       = store.Load(files, "agent_public_key")
@@ -51,6 +52,7 @@ var (
 	LockInstance         = store.Load(files, "lock_instance")
 	LockSwitches         = store.Load(files, "lock_switches")
 	MarkLateInstance     = store.Load(files, "mark_late_instance")
+	MemberDecidedAt      = store.Load(files, "member_decided_at")
 	OwnerOnceAdmitted    = store.Load(files, "owner_once_admitted")
 	PardonAgent          = store.Load(files, "pardon_agent")
 	PardonAlike          = store.Load(files, "pardon_alike")
