@@ -82,12 +82,21 @@ func (s *Service) reopenFinal(ctx context.Context, args functions.TaintArgs, job
 		page, void = sql.GivenPage, sql.VoidChargedAttempts
 	}
 	from := int64(0)
-	for more := true; more; {
+	// A page of which somebody else had the locks may be empty once they are given back, while there are others behind it: it is looked for
+	// once more, among what is there by then.
+	for empty := 0; empty < 2; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 			rows, err := store.Many[taintedShard](ctx, tx, page, job.ID, args.Agent, from, int64(partition.PageSize))
-			if more = len(rows) > 0 && !rows[0].JobState.Ended(); err != nil || !more {
+			switch {
+			case err != nil:
 				return err
+			case len(rows) == 0:
+				empty++
+				return nil
+			case rows[0].JobState.Ended():
+				return functions.ErrJobEnded
 			}
+			empty = 0
 			from = (rows[0].Number/partition.PageSize + 1) * partition.PageSize
 			if _, err := store.Exec(ctx, tx, void, job.ID, numbersOf(rows), args.Agent); err != nil {
 				return err

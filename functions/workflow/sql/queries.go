@@ -48,7 +48,6 @@ var (
 	ListWorkflows     = store.Load(files, "list_workflows")
 	ListWrongShards   = store.Load(files, "list_wrong_shards")
 	LockRun           = store.Load(files, "lock_run")
-	LockWorkflow      = store.Load(files, "lock_workflow")
 	LockWorkflows     = store.Load(files, "lock_workflows")
 	LosePart          = store.Load(files, "lose_part")
 	MarkRolling       = store.Load(files, "mark_rolling")

@@ -1,1 +1,0 @@
-select id from workflows where name = $1 for update
