@@ -50,8 +50,11 @@ func (b *bench) calls(ctx context.Context) (_ []figure, err error) {
 		return nil, err
 	}
 	pushed, err := s.owner.PushFunctionWithBodyWithResponse(ctx, s.project, nil, "application/octet-stream", bytes.NewReader(packed.Archive()))
-	if err != nil || pushed.StatusCode() >= http.StatusMultipleChoices {
-		return nil, fmt.Errorf("pushing the function: %w: %s", err, pushed.Body)
+	if err != nil {
+		return nil, fmt.Errorf("pushing the function: %w", err)
+	}
+	if pushed.StatusCode() >= http.StatusMultipleChoices {
+		return nil, fmt.Errorf("pushing the function: %s: %s", pushed.Status(), pushed.Body)
 	}
 	c := &caller{server: s, db: db}
 	plain, err := c.median(ctx, "none", &client.PolicyRequest{None: true})
@@ -107,8 +110,11 @@ func (c *caller) call(ctx context.Context, policy *client.PolicyRequest) (uuid.U
 	res, err := c.server.owner.CallFunctionWithResponse(ctx, c.server.project, "trivial", nil, client.CallRequest{
 		Input: strconv.AppendInt(nil, c.made, 10), Policy: policy,
 	})
-	if err != nil || res.JSON200 == nil {
-		return uuid.Nil, fmt.Errorf("calling the function: %w: %s", err, res.Body)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("calling the function: %w", err)
+	}
+	if res.JSON200 == nil {
+		return uuid.Nil, fmt.Errorf("calling the function: %s: %s", res.Status(), res.Body)
 	}
 	if string(res.JSON200.Output) != strconv.FormatInt(c.made+1, 10) {
 		return uuid.Nil, fmt.Errorf("the call of %d gave %s", c.made, res.JSON200.Output)

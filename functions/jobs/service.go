@@ -20,7 +20,7 @@ import (
 // Service is the room.
 type Service struct {
 	env        *base.Env
-	jobLooks   *waiting.Looks[base.WatchedThing, functions.Job]
+	stateLooks *waiting.Looks[base.WatchedThing, functions.JobState]
 	splitPages int64
 	statsTime  time.Duration
 	archive    ArchivedResults
@@ -36,6 +36,6 @@ func (s *Service) ReadArchivesWith(results ArchivedResults) { s.archive = result
 // attempts.
 func New(env *base.Env, splitPages int64, statsTime time.Duration) *Service {
 	s := &Service{env: env, splitPages: splitPages, statsTime: statsTime}
-	s.jobLooks = base.NewLooks(env.Waits, base.ChannelJobs, base.LookAgainRarely, s.GetJob)
+	s.stateLooks = base.NewLooks(env.Waits, base.ChannelJobs, base.LookAgainRarely, s.state)
 	return s
 }
