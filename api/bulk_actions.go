@@ -15,28 +15,28 @@ import (
 
 // BulkActions is what the API asks of the domain about one thing that is done to many. The nil project stands for the whole installation.
 type BulkActions interface {
-	PlanBulkAction(ctx context.Context, project uuid.UUID, start bulk.Start) (functions.BulkPlan, error)
-	StartBulkAction(ctx context.Context, by functions.Principal, project uuid.UUID, start bulk.Start, idem functions.Idempotency) (d functions.BulkActionDetail, replayed bool, err error)
-	ListBulkActions(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.BulkAction, error) // the newest first
-	GetBulkAction(ctx context.Context, project, id uuid.UUID) (functions.BulkActionDetail, error)
-	CancelBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error) // cancelling twice is harmless
-	RetryBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error)
-	UndoBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string, idem functions.Idempotency) (d functions.BulkActionDetail, replayed bool, err error)
+	PlanBulkAction(ctx context.Context, project uuid.UUID, start bulk.Start) (bulk.BulkPlan, error)
+	StartBulkAction(ctx context.Context, by functions.Principal, project uuid.UUID, start bulk.Start, idem functions.Idempotency) (d bulk.BulkActionDetail, replayed bool, err error)
+	ListBulkActions(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]bulk.BulkAction, error) // the newest first
+	GetBulkAction(ctx context.Context, project, id uuid.UUID) (bulk.BulkActionDetail, error)
+	CancelBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (bulk.BulkActionDetail, error) // cancelling twice is harmless
+	RetryBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (bulk.BulkActionDetail, error)
+	UndoBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string, idem functions.Idempotency) (d bulk.BulkActionDetail, replayed bool, err error)
 }
 
 // BulkRequest is a bulk action as it is asked for.
 type BulkRequest struct {
-	Subject string               `json:"subject" enum:"flags,jobs,agents"`
-	Action  string               `json:"action" minLength:"1" maxLength:"40" doc:"What is done to each: of flags reject, rerun, recheck, pardon or dismiss; of jobs cancel, delete or archive; of a project's agents admit or exclude; of the installation's approve, drain, resume, quarantine or revoke."`
-	Filter  functions.BulkFilter `json:"filter" doc:"To which. What the action cannot be done to now is left out."`
-	All     bool                 `json:"all,omitempty" doc:"Where the filter is empty: all of them are meant. An empty filter without it is refused."`
-	Reason  string               `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log: it is recorded with each item. About agents it has at most 300 characters."`
+	Subject string          `json:"subject" enum:"flags,jobs,agents"`
+	Action  string          `json:"action" minLength:"1" maxLength:"40" doc:"What is done to each: of flags reject, rerun, recheck, pardon or dismiss; of jobs cancel, delete or archive; of a project's agents admit or exclude; of the installation's approve, drain, resume, quarantine or revoke."`
+	Filter  bulk.BulkFilter `json:"filter" doc:"To which. What the action cannot be done to now is left out."`
+	All     bool            `json:"all,omitempty" doc:"Where the filter is empty: all of them are meant. An empty filter without it is refused."`
+	Reason  string          `json:"reason" minLength:"1" maxLength:"2000" doc:"Why, for the audit log: it is recorded with each item. About agents it has at most 300 characters."`
 	// Expected keeps people from doing to more than they have seen.
 	Expected *int64 `json:"expected,omitempty" minimum:"1" doc:"How many items a plan has said: where another number is chosen now, nothing is done."`
 }
 
 func (r BulkRequest) start() bulk.Start {
-	return bulk.Start{Subject: functions.BulkSubject(r.Subject), Action: r.Action, Filter: r.Filter, All: r.All, Reason: r.Reason, Expected: r.Expected}
+	return bulk.Start{Subject: bulk.BulkSubject(r.Subject), Action: r.Action, Filter: r.Filter, All: r.All, Reason: r.Reason, Expected: r.Expected}
 }
 
 // StartBulkInput is a new bulk action in a project.
@@ -79,17 +79,17 @@ type UndoServerBulkInput struct {
 }
 
 type bulkOutput struct {
-	Body functions.BulkActionDetail
+	Body bulk.BulkActionDetail
 }
 
 type bulkPlanOutput struct {
-	Body functions.BulkPlan
+	Body bulk.BulkPlan
 }
 
 type startedBulkOutput struct {
 	Replayed
 	Location string `header:"Location"`
-	Body     functions.BulkActionDetail
+	Body     bulk.BulkActionDetail
 }
 
 // What bulk operations say of themselves.
@@ -128,8 +128,8 @@ func (s *server) bulkOperations() {
 	})
 	register(s, operation{
 		id: "listBulkActions", method: http.MethodGet, path: path, tag: "bulk actions", summary: "List bulk actions, the newest first", access: look,
-	}, func(ctx context.Context, c *call, in *ListInProject) (*Listed[functions.BulkAction], error) {
-		return listOfProject(ctx, c, in, cursorOfID, s.service.ListBulkActions, func(a functions.BulkAction) string { return a.ID.String() })
+	}, func(ctx context.Context, c *call, in *ListInProject) (*Listed[bulk.BulkAction], error) {
+		return listOfProject(ctx, c, in, cursorOfID, s.service.ListBulkActions, func(a bulk.BulkAction) string { return a.ID.String() })
 	})
 	register(s, operation{
 		id: "getBulkAction", method: http.MethodGet, path: one, tag: "bulk actions", summary: "Get a bulk action: how far it is, and what failed", access: look,
@@ -192,7 +192,7 @@ func (s *server) serverBulkOperations() {
 	})
 	register(s, operation{
 		id: "listServerBulkActions", method: http.MethodGet, path: path, tag: "bulk actions", summary: "List bulk actions about the installation, the newest first", access: operators,
-	}, func(ctx context.Context, c *call, in *Paging) (*Listed[functions.BulkAction], error) {
+	}, func(ctx context.Context, c *call, in *Paging) (*Listed[bulk.BulkAction], error) {
 		page, err := in.page(cursorOfID)
 		if err != nil {
 			return nil, err
@@ -201,7 +201,7 @@ func (s *server) serverBulkOperations() {
 		if err != nil {
 			return nil, err
 		}
-		return listed(c, page, items, cursorOfID, func(a functions.BulkAction) string { return a.ID.String() }), nil
+		return listed(c, page, items, cursorOfID, func(a bulk.BulkAction) string { return a.ID.String() }), nil
 	})
 	register(s, operation{
 		id: "getServerBulkAction", method: http.MethodGet, path: one, tag: "bulk actions", summary: "Get a bulk action about the installation", access: operators,
@@ -242,10 +242,10 @@ func (s *server) serverBulkOperations() {
 }
 
 // bulkChange is a method of the service, which is not there yet where only the specification is made.
-type bulkChange func(b BulkActions, ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error)
+type bulkChange func(b BulkActions, ctx context.Context, by functions.Principal, project, id uuid.UUID) (bulk.BulkActionDetail, error)
 
 // mayDoToMany refuses whoever may not do to one what is to be done to many. What is no action the domain refuses.
-func (s *server) mayDoToMany(c *call, project uuid.UUID, subject functions.BulkSubject, action string) error {
+func (s *server) mayDoToMany(c *call, project uuid.UUID, subject bulk.BulkSubject, action string) error {
 	operation, known := bulk.Operations(project != uuid.Nil, subject)[action]
 	if !known {
 		return nil
@@ -271,7 +271,7 @@ func (s *server) rolesFor(operation string) []functions.Role {
 }
 
 func (s *server) planBulk(ctx context.Context, c *call, project uuid.UUID, r BulkRequest) (*bulkPlanOutput, error) {
-	if err := s.mayDoToMany(c, project, functions.BulkSubject(r.Subject), r.Action); err != nil {
+	if err := s.mayDoToMany(c, project, bulk.BulkSubject(r.Subject), r.Action); err != nil {
 		return nil, err
 	}
 	p, err := s.service.PlanBulkAction(ctx, project, r.start())
@@ -282,7 +282,7 @@ func (s *server) planBulk(ctx context.Context, c *call, project uuid.UUID, r Bul
 }
 
 func (s *server) startBulk(ctx context.Context, c *call, project uuid.UUID, r BulkRequest) (*startedBulkOutput, error) {
-	if err := s.mayDoToMany(c, project, functions.BulkSubject(r.Subject), r.Action); err != nil {
+	if err := s.mayDoToMany(c, project, bulk.BulkSubject(r.Subject), r.Action); err != nil {
 		return nil, err
 	}
 	return startedBulk(s.service.StartBulkAction(ctx, c.principal, project, r.start(), c.idem))
@@ -310,7 +310,7 @@ func (s *server) changeBulk(ctx context.Context, c *call, project, id uuid.UUID,
 	return bulkAnswer(change(s.service, ctx, c.principal, project, id))
 }
 
-func startedBulk(d functions.BulkActionDetail, again bool, err error) (*startedBulkOutput, error) {
+func startedBulk(d bulk.BulkActionDetail, again bool, err error) (*startedBulkOutput, error) {
 	a, err := bulkAnswer(d, err)
 	if err != nil {
 		return nil, err
@@ -322,12 +322,12 @@ func startedBulk(d functions.BulkActionDetail, again bool, err error) (*startedB
 	return &startedBulkOutput{Replayed: replayed(again), Location: at + "/bulk-actions/" + d.ID.String(), Body: a.Body}, nil
 }
 
-func bulkAnswer(d functions.BulkActionDetail, err error) (*bulkOutput, error) {
+func bulkAnswer(d bulk.BulkActionDetail, err error) (*bulkOutput, error) {
 	if err != nil {
 		return nil, err
 	}
 	if d.Failures == nil {
-		d.Failures = []functions.BulkFailure{}
+		d.Failures = []bulk.BulkFailure{}
 	}
 	return &bulkOutput{Body: d}, nil
 }

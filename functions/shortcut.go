@@ -39,13 +39,3 @@ func ShortcutOf(ctx context.Context) *Shortcut {
 	s, _ := ctx.Value(shortcutKey{}).(*Shortcut)
 	return s
 }
-
-// Shortens says whether a step is among those that a request may carry out: they are short, and of one job.
-func Shortens(step Step) bool {
-	switch step.(type) {
-	case VerifyArgs, AggregateArgs, MergeArgs, FinishArgs:
-		return true
-	default:
-		return false
-	}
-}

@@ -35,12 +35,12 @@ func mutating(t *testing.T) (ids []string) {
 // steps are the kinds of the server's steps.
 func steps(t *testing.T) (kinds []string) {
 	t.Helper()
-	text, err := os.ReadFile("../functions/steps.go")
+	text, err := os.ReadFile("../functions/stepargs/steps.go")
 	require.NoError(t, err)
 	for _, m := range regexp.MustCompile(`Kind\(\) string\s*\{\s*return "(\w+)"`).FindAllStringSubmatch(string(text), -1) {
 		kinds = append(kinds, m[1])
 	}
-	require.Greater(t, len(kinds), 20, "functions/steps.go is written in another way")
+	require.Greater(t, len(kinds), 20, "functions/stepargs/steps.go is written in another way")
 	return kinds
 }
 

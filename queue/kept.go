@@ -11,6 +11,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // keptFor is how long a step that a request carries out itself waits for a worker: a little longer than requests may take for that.
@@ -45,7 +46,7 @@ func apart(s *functions.Shortcut, steps []functions.Step) (kept, others []functi
 		return nil, steps
 	}
 	for _, step := range steps {
-		if functions.Shortens(step) {
+		if stepargs.Shortens(step) {
 			kept = append(kept, step)
 		} else {
 			others = append(others, step)

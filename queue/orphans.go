@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/insight"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 const (
@@ -116,7 +117,7 @@ func (q *Queue) adoptOrphans(ctx context.Context, server string, working *execut
 
 // hasten makes steps due that a server with a clock far ahead has put off. Postgres' clock is the only one by which steps run.
 func (q *Queue) hasten(ctx context.Context) {
-	tag, err := q.pool.Exec(ctx, hastenSQL, firstPause, longestPause, 2*functions.LongestSnooze, functions.EraseArgs{}.Kind(), 2*insight.EraseOnceMore)
+	tag, err := q.pool.Exec(ctx, hastenSQL, firstPause, longestPause, 2*functions.LongestSnooze, stepargs.EraseArgs{}.Kind(), 2*insight.EraseOnceMore)
 	if err != nil {
 		if ctx.Err() == nil {
 			q.log.Warn("looking for steps that were put off for too long failed", "error", err)

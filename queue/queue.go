@@ -16,6 +16,7 @@ import (
 	"riverqueue.com/riverui"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/migrations"
 )
 
@@ -94,20 +95,20 @@ func notBefore(step functions.Step) time.Time {
 // queueOf says which queue a step goes to.
 func queueOf(step functions.Step) string {
 	switch step.(type) {
-	case functions.ExpireArgs, functions.RevokeArgs, functions.SilenceArgs, functions.TaintArgs, functions.FinaliseArgs, functions.ClaimsArgs:
+	case stepargs.ExpireArgs, stepargs.RevokeArgs, stepargs.SilenceArgs, stepargs.TaintArgs, stepargs.FinaliseArgs, stepargs.ClaimsArgs:
 		return QueueUrgent
-	case functions.VerifyArgs:
+	case stepargs.VerifyArgs:
 		return QueueVerify
-	case functions.CompareArgs, functions.JudgeControlsArgs, functions.ScoreCodeArgs, functions.ScoreResultsArgs, functions.AggregateArgs, functions.MergeArgs, functions.PreviewArgs,
-		functions.FollowUpArgs, functions.AdvanceRunArgs: // which evaluate CEL
+	case stepargs.CompareArgs, stepargs.JudgeControlsArgs, stepargs.ScoreCodeArgs, stepargs.ScoreResultsArgs, stepargs.AggregateArgs, stepargs.MergeArgs, stepargs.PreviewArgs,
+		stepargs.FollowUpArgs, stepargs.AdvanceRunArgs: // which evaluate CEL
 		return QueueAggregate
-	case functions.ArchiveArgs, functions.PackArgs:
+	case stepargs.ArchiveArgs, stepargs.PackArgs:
 		return QueueArchive
-	case functions.BulkArgs:
+	case stepargs.BulkArgs:
 		return QueueBulk
-	case functions.DeliverWebhookArgs:
+	case stepargs.DeliverWebhookArgs:
 		return QueueWebhooks
-	case functions.RecheckArgs:
+	case stepargs.RecheckArgs:
 		return QueueRecheck
 	default:
 		return QueueControl

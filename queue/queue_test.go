@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 	"github.com/ostraka/ostraka/queue"
@@ -67,13 +68,13 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	s, q := open(t)
 	id := uuid.New()
 	steps := map[functions.Step]string{
-		functions.SplitArgs{Job: id}: queue.QueueControl, functions.FinishArgs{Job: id}: queue.QueueControl, functions.FollowUpArgs{Job: id}: queue.QueueAggregate,
-		functions.BulkArgs{Bulk: id}: queue.QueueBulk, functions.AdvanceRunArgs{Run: id}: queue.QueueAggregate, functions.CancelArgs{Job: id}: queue.QueueControl, functions.EraseArgs{Job: id}: queue.QueueControl, functions.RevokeArgs{Agent: id}: queue.QueueUrgent, functions.SilenceArgs{Switch: id}: queue.QueueUrgent,
-		functions.TaintArgs{Agent: id}: queue.QueueUrgent, functions.FinaliseArgs{Job: id}: queue.QueueUrgent,
-		functions.VerifyArgs{Submission: id}: queue.QueueVerify, functions.CompareArgs{Submission: id}: queue.QueueAggregate,
-		functions.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, functions.MergeArgs{Job: id}: queue.QueueAggregate,
-		functions.ScoreResultsArgs{Job: id, Page: 1}: queue.QueueAggregate, functions.JudgeControlsArgs{Job: id}: queue.QueueAggregate,
-		functions.SpreadWebhooksArgs{Project: id}: queue.QueueControl, functions.DeliverWebhookArgs{Delivery: id}: queue.QueueWebhooks,
+		stepargs.SplitArgs{Job: id}: queue.QueueControl, stepargs.FinishArgs{Job: id}: queue.QueueControl, stepargs.FollowUpArgs{Job: id}: queue.QueueAggregate,
+		stepargs.BulkArgs{Bulk: id}: queue.QueueBulk, stepargs.AdvanceRunArgs{Run: id}: queue.QueueAggregate, stepargs.CancelArgs{Job: id}: queue.QueueControl, stepargs.EraseArgs{Job: id}: queue.QueueControl, stepargs.RevokeArgs{Agent: id}: queue.QueueUrgent, stepargs.SilenceArgs{Switch: id}: queue.QueueUrgent,
+		stepargs.TaintArgs{Agent: id}: queue.QueueUrgent, stepargs.FinaliseArgs{Job: id}: queue.QueueUrgent,
+		stepargs.VerifyArgs{Submission: id}: queue.QueueVerify, stepargs.CompareArgs{Submission: id}: queue.QueueAggregate,
+		stepargs.AggregateArgs{Job: id, Page: 1 << 40}: queue.QueueAggregate, stepargs.MergeArgs{Job: id}: queue.QueueAggregate,
+		stepargs.ScoreResultsArgs{Job: id, Page: 1}: queue.QueueAggregate, stepargs.JudgeControlsArgs{Job: id}: queue.QueueAggregate,
+		stepargs.SpreadWebhooksArgs{Project: id}: queue.QueueControl, stepargs.DeliverWebhookArgs{Delivery: id}: queue.QueueWebhooks,
 	}
 	for step := range steps {
 		enqueue(t, s, q, step)
@@ -88,17 +89,17 @@ func TestEveryStepIsWorkedInItsQueue(t *testing.T) {
 	for step := range steps {
 		testenv.Eventually(t, func() bool { return r.count(step) == 1 }, "%T is worked", step)
 	}
-	testenv.Eventually(t, func() bool { return r.count(functions.ExpireArgs{}) >= 2 }, "leases are expired again and again")
-	testenv.Eventually(t, func() bool { return r.count(functions.RetentionArgs{}) >= 1 }, "what is old is forgotten")
-	testenv.Eventually(t, func() bool { return r.count(functions.DueSchedulesArgs{}) >= 1 }, "schedules are looked at")
-	testenv.Eventually(t, func() bool { return r.count(functions.DueWebhooksArgs{}) >= 2 }, "webhooks are looked at again and again")
-	testenv.Eventually(t, func() bool { return r.count(functions.SealArgs{}) >= 2 }, "audit logs are sealed again and again")
+	testenv.Eventually(t, func() bool { return r.count(stepargs.ExpireArgs{}) >= 2 }, "leases are expired again and again")
+	testenv.Eventually(t, func() bool { return r.count(stepargs.RetentionArgs{}) >= 1 }, "what is old is forgotten")
+	testenv.Eventually(t, func() bool { return r.count(stepargs.DueSchedulesArgs{}) >= 1 }, "schedules are looked at")
+	testenv.Eventually(t, func() bool { return r.count(stepargs.DueWebhooksArgs{}) >= 2 }, "webhooks are looked at again and again")
+	testenv.Eventually(t, func() bool { return r.count(stepargs.SealArgs{}) >= 2 }, "audit logs are sealed again and again")
 }
 
 func TestAStepThatWasRolledBackIsNotWorked(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
-	lost, kept := functions.MergeArgs{Job: uuid.New()}, functions.MergeArgs{Job: uuid.New()}
+	lost, kept := stepargs.MergeArgs{Job: uuid.New()}, stepargs.MergeArgs{Job: uuid.New()}
 	failed := errors.New("rolled back")
 	require.ErrorIs(t, s.Control(t.Context(), func(tx pgx.Tx) error {
 		require.NoError(t, q.Enqueue(t.Context(), tx, lost))
@@ -114,7 +115,7 @@ func TestAStepThatWasRolledBackIsNotWorked(t *testing.T) {
 func TestAStepThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
-	step := functions.MergeArgs{Job: uuid.New()}
+	step := stepargs.MergeArgs{Job: uuid.New()}
 	r := &recorder{}
 	tries := 0
 	r.do = func(_ context.Context, args any) error {
@@ -147,7 +148,7 @@ func TestAStepThatIsCutOffByAStopHasNotFailed(t *testing.T) {
 	var said bytes.Buffer
 	q, err := queue.New(s.Pool, slog.New(slog.NewTextHandler(&said, &slog.HandlerOptions{Level: slog.LevelError})))
 	require.NoError(t, err)
-	step := functions.MergeArgs{Job: uuid.New()}
+	step := stepargs.MergeArgs{Job: uuid.New()}
 	r, begun := &recorder{}, make(chan struct{})
 	r.do = func(ctx context.Context, args any) error {
 		if args != any(step) {
@@ -191,8 +192,8 @@ func orphan(t *testing.T, s *store.Store, q *queue.Queue, server, seen string, s
 func TestStepsOfDeadServersAreAdopted(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
-	silent, forgotten, own := functions.MergeArgs{Job: uuid.New()}, functions.FinishArgs{Job: uuid.New()}, functions.SplitArgs{Job: uuid.New()}
-	alive := functions.CancelArgs{Job: uuid.New()}
+	silent, forgotten, own := stepargs.MergeArgs{Job: uuid.New()}, stepargs.FinishArgs{Job: uuid.New()}, stepargs.SplitArgs{Job: uuid.New()}
+	alive := stepargs.CancelArgs{Job: uuid.New()}
 	orphan(t, s, q, "silent", "1 minute", silent)
 	orphan(t, s, q, "forgotten", "", forgotten)
 	orphan(t, s, q, "one", "1 second", own) // an earlier life of this very server
@@ -208,7 +209,7 @@ func TestStepsOfDeadServersAreAdopted(t *testing.T) {
 func TestAStepThatNeverArrivedIsWorked(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
-	first, lost := functions.MergeArgs{Job: uuid.New()}, functions.FinishArgs{Job: uuid.New()}
+	first, lost := stepargs.MergeArgs{Job: uuid.New()}, stepargs.FinishArgs{Job: uuid.New()}
 	r := &recorder{}
 	work(t, q, r, queue.Options{ServerID: "one"})
 	enqueue(t, s, q, first)
@@ -234,7 +235,7 @@ func TestWorkersAreToldOfEachStep(t *testing.T) {
 	_, err = conn.Exec(t.Context(), `listen "river.river_insert"`)
 	require.NoError(t, err)
 	for range 5 {
-		enqueue(t, s, q, functions.MergeArgs{Job: uuid.New()})
+		enqueue(t, s, q, stepargs.MergeArgs{Job: uuid.New()})
 		_, err := conn.Conn().WaitForNotification(t.Context())
 		require.NoError(t, err)
 		for told := time.Now(); time.Since(told) <= queue.TellCooldown; { // which is too short to be waited for otherwise
@@ -248,8 +249,8 @@ func TestWorkersAreToldOfEachStep(t *testing.T) {
 func TestAStepThatAnotherClockPutOffIsWorked(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
-	snoozed, failed := functions.MergeArgs{Job: uuid.New()}, functions.FinishArgs{Job: uuid.New()}
-	patient, tried, once := functions.CancelArgs{Job: uuid.New()}, functions.SplitArgs{Job: uuid.New()}, functions.EraseArgs{Job: uuid.New()}
+	snoozed, failed := stepargs.MergeArgs{Job: uuid.New()}, stepargs.FinishArgs{Job: uuid.New()}
+	patient, tried, once := stepargs.CancelArgs{Job: uuid.New()}, stepargs.SplitArgs{Job: uuid.New()}, stepargs.EraseArgs{Job: uuid.New()}
 	later := func(step functions.Step, state, pause string, failures int) {
 		require.NoError(t, s.Control(t.Context(), func(tx pgx.Tx) error {
 			if err := q.Enqueue(t.Context(), tx, step); err != nil {
@@ -277,7 +278,7 @@ func TestAStepThatAnotherClockPutOffIsWorked(t *testing.T) {
 func TestAServerThatStopsLetsItsStepsGo(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
-	step := functions.MergeArgs{Job: uuid.New()}
+	step := stepargs.MergeArgs{Job: uuid.New()}
 	enqueue(t, s, q, step)
 	first := &recorder{do: func(ctx context.Context, _ any) error {
 		<-ctx.Done() // a long step, cut off
@@ -304,11 +305,11 @@ func TestBulkActionsKeepNothingWaiting(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
 	for range 50 {
-		enqueue(t, s, q, functions.BulkArgs{Bulk: uuid.New()})
+		enqueue(t, s, q, stepargs.BulkArgs{Bulk: uuid.New()})
 	}
 	var running, most atomic.Int32
 	r := &recorder{do: func(ctx context.Context, step any) error {
-		if _, ok := step.(functions.BulkArgs); ok {
+		if _, ok := step.(stepargs.BulkArgs); ok {
 			most.Store(max(most.Load(), running.Add(1)))
 			defer running.Add(-1)
 			<-ctx.Done()
@@ -316,7 +317,7 @@ func TestBulkActionsKeepNothingWaiting(t *testing.T) {
 		return nil
 	}}
 	work(t, q, r, queue.Options{ServerID: "one", Queues: []string{queue.QueueControl}})
-	split := functions.SplitArgs{Project: uuid.New()}
+	split := stepargs.SplitArgs{Project: uuid.New()}
 	testenv.Eventually(t, func() bool { return running.Load() == 2 }, "two are worked at once")
 	enqueue(t, s, q, split)
 	testenv.Eventually(t, func() bool { return r.count(split) == 1 }, "a job is split")
@@ -326,7 +327,7 @@ func TestBulkActionsKeepNothingWaiting(t *testing.T) {
 func TestTheAdminInterfaceShowsTheSteps(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
-	enqueue(t, s, q, functions.MergeArgs{Job: uuid.New()})
+	enqueue(t, s, q, stepargs.MergeArgs{Job: uuid.New()})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ui, err := q.UI(ctx, "/ops/river")
@@ -344,21 +345,21 @@ func TestWhatProtectsWaitsForNoOtherWork(t *testing.T) {
 	t.Parallel()
 	s, q := open(t)
 	for range 50 {
-		enqueue(t, s, q, functions.SplitArgs{Project: uuid.New()})
+		enqueue(t, s, q, stepargs.SplitArgs{Project: uuid.New()})
 	}
 	r := &recorder{do: func(ctx context.Context, step any) error {
-		if _, ok := step.(functions.SplitArgs); ok {
+		if _, ok := step.(stepargs.SplitArgs); ok {
 			<-ctx.Done()
 		}
 		return nil
 	}}
 	work(t, q, r, queue.Options{ServerID: "one", Queues: []string{queue.QueueControl}}) // as it was written when there was no other
-	revoke, taint := functions.RevokeArgs{Agent: uuid.New()}, functions.TaintArgs{Agent: uuid.New()}
-	many := functions.BulkArgs{Bulk: uuid.New()}
+	revoke, taint := stepargs.RevokeArgs{Agent: uuid.New()}, stepargs.TaintArgs{Agent: uuid.New()}
+	many := stepargs.BulkArgs{Bulk: uuid.New()}
 	enqueue(t, s, q, revoke, taint, many)
 	testenv.Eventually(t, func() bool { return r.count(revoke) == 1 && r.count(taint) == 1 }, "what protects is worked")
 	testenv.Eventually(t, func() bool { return r.count(many) == 1 }, "and so is what people have chosen, in a queue that was not named")
-	testenv.Eventually(t, func() bool { return r.count(functions.ExpireArgs{}) >= 2 }, "leases are expired")
+	testenv.Eventually(t, func() bool { return r.count(stepargs.ExpireArgs{}) >= 2 }, "leases are expired")
 }
 
 // TestPeriodicStepsAreTriedAgain has them fail as they do while the database is away.
@@ -367,7 +368,7 @@ func TestPeriodicStepsAreTriedAgain(t *testing.T) {
 	s, q := open(t)
 	var expired atomic.Int32
 	r := &recorder{do: func(_ context.Context, step any) error {
-		if _, ok := step.(functions.ExpireArgs); ok && expired.Add(1) == 1 {
+		if _, ok := step.(stepargs.ExpireArgs); ok && expired.Add(1) == 1 {
 			return errors.New("the database is away")
 		}
 		return nil
@@ -376,7 +377,7 @@ func TestPeriodicStepsAreTriedAgain(t *testing.T) {
 	testenv.Eventually(t, func() bool { return expired.Load() >= 3 }, "the step goes on")
 	var discarded, failed int
 	require.NoError(t, s.Pool.QueryRow(t.Context(), `select count(*) filter (where state = 'discarded'), count(*) filter (where errors is not null)
-		from river.river_job where kind = $1`, functions.ExpireArgs{}.Kind()).Scan(&discarded, &failed))
+		from river.river_job where kind = $1`, stepargs.ExpireArgs{}.Kind()).Scan(&discarded, &failed))
 	require.Zero(t, discarded, "nothing looks like lost work")
 	require.Equal(t, 1, failed, "the step that failed was tried again, and none beside it")
 }

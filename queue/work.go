@@ -15,51 +15,52 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/migrations"
 )
 
 // Steps are what the workers call; *engine.Service implements them.
 type Steps interface {
-	Split(ctx context.Context, args functions.SplitArgs) error
-	Verify(ctx context.Context, args functions.VerifyArgs) error
-	Compare(ctx context.Context, args functions.CompareArgs) error
-	ScoreCode(ctx context.Context, args functions.ScoreCodeArgs) error
-	ScoreResults(ctx context.Context, args functions.ScoreResultsArgs) error
-	Aggregate(ctx context.Context, args functions.AggregateArgs) error
-	Merge(ctx context.Context, args functions.MergeArgs) error
-	Preview(ctx context.Context, args functions.PreviewArgs) error
-	Refold(ctx context.Context, args functions.RefoldArgs) error
-	Finish(ctx context.Context, args functions.FinishArgs) error
-	Recheck(ctx context.Context, args functions.RecheckArgs) error
-	CloseWindow(ctx context.Context, args functions.CloseWindowArgs) error
-	Tail(ctx context.Context, args functions.TailArgs) error
-	Finalise(ctx context.Context, args functions.FinaliseArgs) error
-	Taint(ctx context.Context, args functions.TaintArgs) error
-	ComparePlatforms(ctx context.Context, args functions.ComparePlatformsArgs) error
-	ExcuseUnsteady(ctx context.Context, args functions.ExcuseUnsteadyArgs) error
-	WeighClaims(ctx context.Context, args functions.ClaimsArgs) error
-	JudgeControls(ctx context.Context, args functions.JudgeControlsArgs) error
-	FollowUp(ctx context.Context, args functions.FollowUpArgs) error
-	RunBulk(ctx context.Context, args functions.BulkArgs) error
-	Cancel(ctx context.Context, args functions.CancelArgs) error
-	Erase(ctx context.Context, args functions.EraseArgs) error
-	Archive(ctx context.Context, args functions.ArchiveArgs) error
-	Pack(ctx context.Context, args functions.PackArgs) error
-	Receipt(ctx context.Context, args functions.ReceiptArgs) error
-	Revoke(ctx context.Context, args functions.RevokeArgs) error
-	Silence(ctx context.Context, args functions.SilenceArgs) error
-	Expire(ctx context.Context, args functions.ExpireArgs) error
-	Stranded(ctx context.Context, args functions.StrandedArgs) error
-	ChargeTurns(ctx context.Context, args functions.ChargeTurnsArgs) error
-	Collect(ctx context.Context, args functions.CollectArgs) error
-	Retain(ctx context.Context, args functions.RetentionArgs) error
-	Seal(ctx context.Context, args functions.SealArgs) error
-	Due(ctx context.Context, args functions.DueSchedulesArgs) error
-	Fire(ctx context.Context, args functions.FireScheduleArgs) error
-	DueWebhooks(ctx context.Context, args functions.DueWebhooksArgs) error
-	SpreadWebhooks(ctx context.Context, args functions.SpreadWebhooksArgs) error
-	DeliverWebhook(ctx context.Context, args functions.DeliverWebhookArgs) error
-	Advance(ctx context.Context, args functions.AdvanceRunArgs) error
+	Split(ctx context.Context, args stepargs.SplitArgs) error
+	Verify(ctx context.Context, args stepargs.VerifyArgs) error
+	Compare(ctx context.Context, args stepargs.CompareArgs) error
+	ScoreCode(ctx context.Context, args stepargs.ScoreCodeArgs) error
+	ScoreResults(ctx context.Context, args stepargs.ScoreResultsArgs) error
+	Aggregate(ctx context.Context, args stepargs.AggregateArgs) error
+	Merge(ctx context.Context, args stepargs.MergeArgs) error
+	Preview(ctx context.Context, args stepargs.PreviewArgs) error
+	Refold(ctx context.Context, args stepargs.RefoldArgs) error
+	Finish(ctx context.Context, args stepargs.FinishArgs) error
+	Recheck(ctx context.Context, args stepargs.RecheckArgs) error
+	CloseWindow(ctx context.Context, args stepargs.CloseWindowArgs) error
+	Tail(ctx context.Context, args stepargs.TailArgs) error
+	Finalise(ctx context.Context, args stepargs.FinaliseArgs) error
+	Taint(ctx context.Context, args stepargs.TaintArgs) error
+	ComparePlatforms(ctx context.Context, args stepargs.ComparePlatformsArgs) error
+	ExcuseUnsteady(ctx context.Context, args stepargs.ExcuseUnsteadyArgs) error
+	WeighClaims(ctx context.Context, args stepargs.ClaimsArgs) error
+	JudgeControls(ctx context.Context, args stepargs.JudgeControlsArgs) error
+	FollowUp(ctx context.Context, args stepargs.FollowUpArgs) error
+	RunBulk(ctx context.Context, args stepargs.BulkArgs) error
+	Cancel(ctx context.Context, args stepargs.CancelArgs) error
+	Erase(ctx context.Context, args stepargs.EraseArgs) error
+	Archive(ctx context.Context, args stepargs.ArchiveArgs) error
+	Pack(ctx context.Context, args stepargs.PackArgs) error
+	Receipt(ctx context.Context, args stepargs.ReceiptArgs) error
+	Revoke(ctx context.Context, args stepargs.RevokeArgs) error
+	Silence(ctx context.Context, args stepargs.SilenceArgs) error
+	Expire(ctx context.Context, args stepargs.ExpireArgs) error
+	Stranded(ctx context.Context, args stepargs.StrandedArgs) error
+	ChargeTurns(ctx context.Context, args stepargs.ChargeTurnsArgs) error
+	Collect(ctx context.Context, args stepargs.CollectArgs) error
+	Retain(ctx context.Context, args stepargs.RetentionArgs) error
+	Seal(ctx context.Context, args stepargs.SealArgs) error
+	Due(ctx context.Context, args stepargs.DueSchedulesArgs) error
+	Fire(ctx context.Context, args stepargs.FireScheduleArgs) error
+	DueWebhooks(ctx context.Context, args stepargs.DueWebhooksArgs) error
+	SpreadWebhooks(ctx context.Context, args stepargs.SpreadWebhooksArgs) error
+	DeliverWebhook(ctx context.Context, args stepargs.DeliverWebhookArgs) error
+	Advance(ctx context.Context, args stepargs.AdvanceRunArgs) error
 	// Rechecks says whether this server can execute shards, and AnnounceRechecks tells the others until the context ends.
 	Rechecks() bool
 	AnnounceRechecks(ctx context.Context, server string)
@@ -261,10 +262,10 @@ func periodic() []*river.PeriodicJob {
 		}, &river.PeriodicJobOpts{RunOnStart: true})
 	}
 	return []*river.PeriodicJob{
-		every(expireEvery, functions.ExpireArgs{}), every(strandedEvery, functions.StrandedArgs{}), every(retainEvery, functions.RetentionArgs{}),
-		every(sealEvery, functions.SealArgs{}), every(dispatch.TurnTime, functions.ChargeTurnsArgs{}), every(collectEvery, functions.CollectArgs{}),
-		every(dueEvery, functions.DueSchedulesArgs{}), every(webhooksEvery, functions.DueWebhooksArgs{}),
-		every(packEvery, functions.PackArgs{}),
+		every(expireEvery, stepargs.ExpireArgs{}), every(strandedEvery, stepargs.StrandedArgs{}), every(retainEvery, stepargs.RetentionArgs{}),
+		every(sealEvery, stepargs.SealArgs{}), every(dispatch.TurnTime, stepargs.ChargeTurnsArgs{}), every(collectEvery, stepargs.CollectArgs{}),
+		every(dueEvery, stepargs.DueSchedulesArgs{}), every(webhooksEvery, stepargs.DueWebhooksArgs{}),
+		every(packEvery, stepargs.PackArgs{}),
 	}
 }
 
@@ -282,8 +283,8 @@ const (
 // longest is the longest pause before a step is tried again.
 func longest(kind string) time.Duration {
 	switch kind {
-	case functions.ExpireArgs{}.Kind(), functions.StrandedArgs{}.Kind(), functions.RetentionArgs{}.Kind(), functions.ChargeTurnsArgs{}.Kind(),
-		functions.DueSchedulesArgs{}.Kind(), functions.DueWebhooksArgs{}.Kind():
+	case stepargs.ExpireArgs{}.Kind(), stepargs.StrandedArgs{}.Kind(), stepargs.RetentionArgs{}.Kind(), stepargs.ChargeTurnsArgs{}.Kind(),
+		stepargs.DueSchedulesArgs{}.Kind(), stepargs.DueWebhooksArgs{}.Kind():
 		return longestPeriodicPause
 	default:
 		return longestPause

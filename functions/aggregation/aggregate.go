@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -63,7 +64,7 @@ type pageToFold struct {
 
 // Aggregate folds the accepted results of a page into a partial. The fold runs between two transactions, so that none is open while
 // a module works; running it twice makes the same partial, and only the first one counts.
-func (s *Service) Aggregate(ctx context.Context, args functions.AggregateArgs) error {
+func (s *Service) Aggregate(ctx context.Context, args stepargs.AggregateArgs) error {
 	page, err := s.readPage(ctx, args)
 	if err != nil || page == nil {
 		return err
@@ -86,7 +87,7 @@ func (s *Service) Aggregate(ctx context.Context, args functions.AggregateArgs) e
 }
 
 // readPage reads what is to be folded. It is nil when there is nothing to do any more.
-func (s *Service) readPage(ctx context.Context, args functions.AggregateArgs) (page *pageToFold, err error) {
+func (s *Service) readPage(ctx context.Context, args stepargs.AggregateArgs) (page *pageToFold, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		f, found, err := store.One[FoldingRow](ctx, tx, store.GetFolding, args.Job, args.Run)
 		if err != nil || !found || !f.goesOn() {
@@ -174,7 +175,7 @@ func headOf(output []byte) string {
 
 // keepPartial stores a page's fold and enqueues what follows from it: the merge that it completes, the answer when it was the last
 // page, and a preview from time to time.
-func (s *Service) keepPartial(ctx context.Context, args functions.AggregateArgs, page *pageToFold, partial wasm.Partial, runs *registry.ModuleRuns) error {
+func (s *Service) keepPartial(ctx context.Context, args stepargs.AggregateArgs, page *pageToFold, partial wasm.Partial, runs *registry.ModuleRuns) error {
 	count := int64(len(page.rows))
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		f, on, err := lockFolding(ctx, tx, args.Job, page.Run)
@@ -207,7 +208,7 @@ func (s *Service) keepPartial(ctx context.Context, args functions.AggregateArgs,
 			if err := base.AddEvent(ctx, tx, args.Job, base.EventAggregating, map[string]any{"run": f.Run, "pages": f.PagesTotal}); err != nil {
 				return err
 			}
-			return s.env.Enqueue(ctx, tx, functions.MergeArgs{Project: args.Project, Job: args.Job, Run: f.Run})
+			return s.env.Enqueue(ctx, tx, stepargs.MergeArgs{Project: args.Project, Job: args.Job, Run: f.Run})
 		}
 		steps, err := s.afterPartial(ctx, tx, args.Project, args.Job, f, node{0, args.Page})
 		if err != nil {
@@ -218,7 +219,7 @@ func (s *Service) keepPartial(ctx context.Context, args functions.AggregateArgs,
 			return err
 		}
 		if asked {
-			steps = append(steps, functions.PreviewArgs{Project: args.Project, Job: args.Job, Run: f.Run, Due: due})
+			steps = append(steps, stepargs.PreviewArgs{Project: args.Project, Job: args.Job, Run: f.Run, Due: due})
 		}
 		return s.env.Enqueue(ctx, tx, steps...)
 	})

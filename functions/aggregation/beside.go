@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -86,7 +87,7 @@ func (s *Service) goOnAfterFold(ctx context.Context, tx *store.Tx, project, job 
 	}
 	steps := make([]functions.Step, len(runs))
 	for i, id := range runs {
-		steps[i] = functions.AdvanceRunArgs{Project: project, Run: id}
+		steps[i] = stepargs.AdvanceRunArgs{Project: project, Run: id}
 	}
 	return s.env.Enqueue(ctx, tx, steps...)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -31,7 +32,7 @@ type partialRow struct {
 
 // Merge merges the partials below one node in fixed order, or makes the answer out of those at the top. Each node is stored, so that
 // a merge that was killed goes on where it was.
-func (s *Service) Merge(ctx context.Context, args functions.MergeArgs) error {
+func (s *Service) Merge(ctx context.Context, args stepargs.MergeArgs) error {
 	var f FoldingRow
 	var found bool
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
@@ -56,7 +57,7 @@ func (s *Service) Merge(ctx context.Context, args functions.MergeArgs) error {
 }
 
 // provisional says whether some result of the job is not final yet.
-func (s *Service) provisional(ctx context.Context, args functions.MergeArgs) (some bool, err error) {
+func (s *Service) provisional(ctx context.Context, args stepargs.MergeArgs) (some bool, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		left, _, err := store.One[jobs.DrainRow](ctx, tx, store.JobDrain, args.Job)
 		some = left.Provisional > 0
@@ -78,11 +79,11 @@ func (s *Service) afterPartial(ctx context.Context, tx *store.Tx, project, job u
 	if err != nil || below < to-from {
 		return nil, err
 	}
-	return []functions.Step{functions.MergeArgs{Project: project, Job: job, Run: f.Run, Level: parent.level, Number: parent.number}}, nil
+	return []functions.Step{stepargs.MergeArgs{Project: project, Job: job, Run: f.Run, Level: parent.level, Number: parent.number}}, nil
 }
 
 // mergeNode merges what is below a node, unless that was done already.
-func (s *Service) mergeNode(ctx context.Context, args functions.MergeArgs, f FoldingRow, n node) error {
+func (s *Service) mergeNode(ctx context.Context, args stepargs.MergeArgs, f FoldingRow, n node) error {
 	from, to := n.children(f.PagesTotal)
 	rows, done, err := s.below(ctx, args, f, n, from, to)
 	if err != nil || done || int64(len(rows)) < to-from {
@@ -123,7 +124,7 @@ func (s *Service) mergeNode(ctx context.Context, args functions.MergeArgs, f Fol
 }
 
 // below lists the partials below a node, without their data; done says that the node itself is merged, and then nothing is listed.
-func (s *Service) below(ctx context.Context, args functions.MergeArgs, f FoldingRow, n node, from, to int64) (rows []partialDigest, done bool, err error) {
+func (s *Service) below(ctx context.Context, args stepargs.MergeArgs, f FoldingRow, n node, from, to int64) (rows []partialDigest, done bool, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		if _, done, err = store.Value[int64](ctx, tx, sql.GetPartialCount, args.Job, f.Run, n.level, n.number); err != nil || done {
 			return err
@@ -143,7 +144,7 @@ type partialDigest struct {
 
 // partials reads the data of listed partials in their order, as much at a time as a preview holds: a module's partials may be megabytes
 // each.
-func (s *Service) partials(ctx context.Context, args functions.MergeArgs, run, level int, listed []partialDigest) iter.Seq2[wasm.Partial, error] {
+func (s *Service) partials(ctx context.Context, args stepargs.MergeArgs, run, level int, listed []partialDigest) iter.Seq2[wasm.Partial, error] {
 	return func(yield func(wasm.Partial, error) bool) {
 		for rest := listed; len(rest) > 0; {
 			n := someOf(rest)
@@ -174,7 +175,7 @@ func someOf(listed []partialDigest) int {
 	return len(listed)
 }
 
-func (s *Service) readPartials(ctx context.Context, args functions.MergeArgs, run, level int, listed []partialDigest) (rows []partialRow, err error) {
+func (s *Service) readPartials(ctx context.Context, args stepargs.MergeArgs, run, level int, listed []partialDigest) (rows []partialRow, err error) {
 	from, to := listed[0].Number, listed[len(listed)-1].Number+1
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		rows, err = store.Many[partialRow](ctx, tx, sql.ListPartials, args.Job, run, level, from, to)
@@ -209,7 +210,7 @@ func unchanged(ctx context.Context, tx *store.Tx, job uuid.UUID, run, level int,
 }
 
 // makeAnswer merges the nodes that are missing, which are few when the last page came, and makes the answer out of the top.
-func (s *Service) makeAnswer(ctx context.Context, args functions.MergeArgs, f FoldingRow) error {
+func (s *Service) makeAnswer(ctx context.Context, args stepargs.MergeArgs, f FoldingRow) error {
 	if f.Aggregator == nil {
 		return s.keepAnswer(ctx, args, f, nil, wasm.Final{}, &registry.ModuleRuns{})
 	}
@@ -242,7 +243,7 @@ func countOf(rows []partialDigest) (n int64) {
 }
 
 // keepAnswer stores the answer. It ends the job, or, where the job has ended already, becomes the answer that the job shows.
-func (s *Service) keepAnswer(ctx context.Context, args functions.MergeArgs, f FoldingRow, rows []partialDigest, answer wasm.Final, runs *registry.ModuleRuns) error {
+func (s *Service) keepAnswer(ctx context.Context, args stepargs.MergeArgs, f FoldingRow, rows []partialDigest, answer wasm.Final, runs *registry.ModuleRuns) error {
 	value, object, err := s.inlineOrObject(ctx, args.Project, answer.Value)
 	if err != nil {
 		return fmt.Errorf("storing the answer of job %s: %w", args.Job, err)
@@ -287,7 +288,7 @@ func (s *Service) keepAnswer(ctx context.Context, args functions.MergeArgs, f Fo
 			return err
 		}
 		if f.Current {
-			return s.env.Enqueue(ctx, tx, functions.FinishArgs{Project: args.Project, Job: args.Job})
+			return s.env.Enqueue(ctx, tx, stepargs.FinishArgs{Project: args.Project, Job: args.Job})
 		}
 		if err := base.AddEvent(ctx, tx, args.Job, base.EventReaggregated, map[string]any{"run": f.Run}); err != nil {
 			return err

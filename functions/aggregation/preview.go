@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -22,7 +22,7 @@ const (
 )
 
 // Preview folds the partials that no other has taken in yet. A module that fails here is told of by the steps that need it.
-func (s *Service) Preview(ctx context.Context, args functions.PreviewArgs) error {
+func (s *Service) Preview(ctx context.Context, args stepargs.PreviewArgs) error {
 	f, rows, err := s.frontier(ctx, args)
 	if err != nil {
 		return fmt.Errorf("previewing job %s: %w", args.Job, err)
@@ -54,7 +54,7 @@ func (s *Service) Preview(ctx context.Context, args functions.PreviewArgs) error
 	return nil
 }
 
-func (s *Service) frontier(ctx context.Context, args functions.PreviewArgs) (f FoldingRow, rows []partialRow, err error) {
+func (s *Service) frontier(ctx context.Context, args stepargs.PreviewArgs) (f FoldingRow, rows []partialRow, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		var found bool
 		if f, found, err = store.One[FoldingRow](ctx, tx, store.GetFolding, args.Job, args.Run); err != nil || !found || !f.goesOn() || f.Aggregator == nil {

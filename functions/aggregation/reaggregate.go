@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/aggregation/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -100,7 +101,7 @@ func (s *Service) Reaggregate(ctx context.Context, by functions.Principal, proje
 		if err != nil {
 			return err
 		}
-		return s.env.Queue.Enqueue(ctx, server, functions.RefoldArgs{Project: project, Job: job, Run: run})
+		return s.env.Queue.Enqueue(ctx, server, stepargs.RefoldArgs{Project: project, Job: job, Run: run})
 	})
 	if err != nil {
 		return functions.Job{}, false, fmt.Errorf("aggregating job %s again: %w", job, err)
@@ -160,7 +161,7 @@ func mayReaggregate(ctx context.Context, tx *store.Tx, job uuid.UUID, state func
 }
 
 // Refold enqueues the folds of the pages that are settled; those that are settled later are folded by the current aggregation anyway.
-func (s *Service) Refold(ctx context.Context, args functions.RefoldArgs) error {
+func (s *Service) Refold(ctx context.Context, args stepargs.RefoldArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		pages, err := store.Values[int64](ctx, tx, sql.SettledPages, args.Job, args.From, refoldPages)
 		if err != nil {
@@ -168,7 +169,7 @@ func (s *Service) Refold(ctx context.Context, args functions.RefoldArgs) error {
 		}
 		steps := make([]functions.Step, 0, len(pages)+1)
 		for _, page := range pages {
-			steps = append(steps, functions.AggregateArgs{Project: args.Project, Job: args.Job, Page: page, Run: args.Run})
+			steps = append(steps, stepargs.AggregateArgs{Project: args.Project, Job: args.Job, Page: page, Run: args.Run})
 		}
 		if len(pages) == refoldPages {
 			args.From = pages[len(pages)-1] + 1

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -64,7 +65,7 @@ func TakeBack(ctx context.Context, tx *store.Tx, d TakenBack, counted jobs.PageC
 			return nil, err
 		}
 		if counted.Rows[page].Settled() {
-			steps = append(steps, functions.AggregateArgs{Project: d.Project, Job: d.Job, Page: page})
+			steps = append(steps, stepargs.AggregateArgs{Project: d.Project, Job: d.Job, Page: page})
 		}
 		detail := map[string]any{"shard": changed[page][0], "shards": len(changed[page]), "page": page, "reason": d.Reason}
 		if d.Tainted != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/archive/sql"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -124,7 +125,7 @@ func (s *Service) begin(ctx context.Context, tx *store.Tx, by string, project, j
 	if err := base.Audit(ctx, tx, by, "job.archive", job.String(), nil); err != nil {
 		return a, err
 	}
-	return a, s.env.Enqueue(ctx, tx, functions.ArchiveArgs{Project: project, Job: job})
+	return a, s.env.Enqueue(ctx, tx, stepargs.ArchiveArgs{Project: project, Job: job})
 }
 
 // GetArchive returns the archive of a job, as far as it is.

@@ -9,12 +9,13 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/archive/sql"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	file "github.com/ostraka/ostraka/runtime/archive"
 )
 
 // document says what a job was.
-func (s *Service) document(ctx context.Context, args functions.ArchiveArgs, job functions.Job, by string, results file.Results) ([]byte, error) {
+func (s *Service) document(ctx context.Context, args stepargs.ArchiveArgs, job functions.Job, by string, results file.Results) ([]byte, error) {
 	job.Archive = nil // the document does not know its own name
 	record, err := json.Marshal(job)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/archive/sql"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 )
@@ -36,7 +37,7 @@ const (
 
 // Pack packs the attempts of jobs that ended a while ago, a page in each transaction: they take a sixth of the room. Cut off anywhere it goes on
 // with the page where it was.
-func (s *Service) Pack(ctx context.Context, _ functions.PackArgs) error {
+func (s *Service) Pack(ctx context.Context, _ stepargs.PackArgs) error {
 	if may, err := s.mayPack(ctx); err != nil || !may {
 		return err
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/archive/sql"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -19,7 +19,7 @@ const (
 )
 
 // remove removes the rows of a job whose archive is written, so many in one transaction.
-func (s *Service) remove(ctx context.Context, args functions.ArchiveArgs) error {
+func (s *Service) remove(ctx context.Context, args stepargs.ArchiveArgs) error {
 	mine := base.NewSlice()
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
@@ -37,7 +37,7 @@ func (s *Service) remove(ctx context.Context, args functions.ArchiveArgs) error 
 }
 
 // removePart does one transaction's share, in the order in which all steps lock rows, and says whether anything is left.
-func removePart(ctx context.Context, tx *store.Tx, args functions.ArchiveArgs) (more bool, err error) {
+func removePart(ctx context.Context, tx *store.Tx, args stepargs.ArchiveArgs) (more bool, err error) {
 	if archived, err := base.Archived(ctx, tx, args.Job); err != nil || !archived { // the job was deleted meanwhile
 		return false, err
 	}

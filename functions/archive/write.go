@@ -18,6 +18,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	file "github.com/ostraka/ostraka/runtime/archive"
 )
@@ -31,7 +32,7 @@ const (
 
 // Archive makes an archive of a job: it writes the files, while the job is read as ever, and then removes its rows page by page. Cut off while it
 // writes it begins again; afterwards it continues where it was.
-func (s *Service) Archive(ctx context.Context, args functions.ArchiveArgs) error {
+func (s *Service) Archive(ctx context.Context, args stepargs.ArchiveArgs) error {
 	type row struct {
 		State   functions.ArchiveState
 		AskedBy string
@@ -58,7 +59,7 @@ func (s *Service) Archive(ctx context.Context, args functions.ArchiveArgs) error
 }
 
 // failed notes why a job cannot become an archive, and gives back what may go well another time.
-func (s *Service) failed(ctx context.Context, args functions.ArchiveArgs, err error) error {
+func (s *Service) failed(ctx context.Context, args stepargs.ArchiveArgs, err error) error {
 	var ours *functions.Error
 	switch {
 	case errors.Is(err, ErrWaits):
@@ -92,7 +93,7 @@ func (s *Service) why(err error) string {
 }
 
 // write writes the files of a job, and has them read instead of its rows from then on.
-func (s *Service) write(ctx context.Context, args functions.ArchiveArgs, by string) error {
+func (s *Service) write(ctx context.Context, args stepargs.ArchiveArgs, by string) error {
 	before, err := s.jobs.GetJob(ctx, args.Project, args.Job)
 	if err != nil {
 		return err
@@ -116,7 +117,7 @@ func (s *Service) write(ctx context.Context, args functions.ArchiveArgs, by stri
 }
 
 // end notes what was written, unless the job changed meanwhile. It is one transaction.
-func (s *Service) end(ctx context.Context, tx *store.Tx, args functions.ArchiveArgs, before functions.Job, results file.Results, document functions.ArchivedFile) error {
+func (s *Service) end(ctx context.Context, tx *store.Tx, args stepargs.ArchiveArgs, before functions.Job, results file.Results, document functions.ArchivedFile) error {
 	state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, args.Job)
 	if err != nil || !found || state == functions.JobDeleting {
 		return base.OrNotFound(err, "job", args.Job)
@@ -158,7 +159,7 @@ func (s *Service) end(ctx context.Context, tx *store.Tx, args functions.ArchiveA
 }
 
 // writeShards writes the file of a job's shards.
-func (s *Service) writeShards(ctx context.Context, args functions.ArchiveArgs) (digest string, size, rows int64, err error) {
+func (s *Service) writeShards(ctx context.Context, args stepargs.ArchiveArgs) (digest string, size, rows int64, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	out, in := io.Pipe()
@@ -174,7 +175,7 @@ func (s *Service) writeShards(ctx context.Context, args functions.ArchiveArgs) (
 }
 
 // copyShards reads the shards of a job, a page in each transaction, and writes them.
-func (s *Service) copyShards(ctx context.Context, args functions.ArchiveArgs, out io.Writer) (int64, error) {
+func (s *Service) copyShards(ctx context.Context, args stepargs.ArchiveArgs, out io.Writer) (int64, error) {
 	w := file.NewWriter(out, "server")
 	for from := int64(0); ; from += partition.PageSize {
 		p := page{out: w, files: map[string]bool{}}
@@ -199,7 +200,7 @@ func (s *Service) copyShards(ctx context.Context, args functions.ArchiveArgs, ou
 }
 
 // refer notes the objects that results of the job refer to, so that they stay when their rows are gone.
-func (s *Service) refer(ctx context.Context, args functions.ArchiveArgs, files map[string]bool) error {
+func (s *Service) refer(ctx context.Context, args stepargs.ArchiveArgs, files map[string]bool) error {
 	if len(files) == 0 {
 		return nil
 	}

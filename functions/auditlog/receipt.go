@@ -21,6 +21,7 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -128,7 +129,7 @@ func (s *Service) MakeReceipt(ctx context.Context, by functions.Principal, proje
 		if r, err = getReceipt(ctx, tx, job); err != nil || !begun {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.ReceiptArgs{Project: project, Job: job})
+		return s.env.Enqueue(ctx, tx, stepargs.ReceiptArgs{Project: project, Job: job})
 	})
 	return r, err
 }
@@ -268,7 +269,7 @@ type growingReceipt struct {
 
 // Receipt grows the tree over a job's accepted shards, so many in one transaction, and then writes the statement and its record in the log.
 // Cut off anywhere it continues where it was.
-func (s *Service) Receipt(ctx context.Context, args functions.ReceiptArgs) error {
+func (s *Service) Receipt(ctx context.Context, args stepargs.ReceiptArgs) error {
 	mine := base.NewSlice()
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
@@ -286,7 +287,7 @@ func (s *Service) Receipt(ctx context.Context, args functions.ReceiptArgs) error
 }
 
 // growReceipt does one transaction's share, and says whether anything is left to do.
-func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args functions.ReceiptArgs) (more bool, err error) {
+func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args stepargs.ReceiptArgs) (more bool, err error) {
 	state, found, err := store.Value[functions.JobState](ctx, tx, store.LockJob, args.Job)
 	if err != nil || !found || state == functions.JobDeleting {
 		return false, err
@@ -332,7 +333,7 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args functions.
 }
 
 // endReceipt writes what the receipt says, and its record.
-func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args functions.ReceiptArgs, row jobs.Row, by string, peaks *auditlog.Peaks) error {
+func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args stepargs.ReceiptArgs, row jobs.Row, by string, peaks *auditlog.Peaks) error {
 	said, err := s.statement(ctx, tx, args, row, peaks)
 	if err != nil {
 		return err
@@ -362,7 +363,7 @@ func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args functions.R
 }
 
 // statement is what a receipt says.
-func (s *Service) statement(ctx context.Context, tx *store.Tx, args functions.ReceiptArgs, row jobs.Row, peaks *auditlog.Peaks) (said auditlog.Statement, err error) {
+func (s *Service) statement(ctx context.Context, tx *store.Tx, args stepargs.ReceiptArgs, row jobs.Row, peaks *auditlog.Peaks) (said auditlog.Statement, err error) {
 	job := row.Job()
 	root := peaks.Root()
 	said = auditlog.Statement{

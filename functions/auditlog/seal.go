@@ -12,8 +12,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	auditlog "github.com/ostraka/ostraka/audit"
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/auditlog/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -39,7 +39,7 @@ func origin(ctx context.Context, tx *store.Tx, project uuid.UUID) (string, error
 
 // Seal numbers the records that are not sealed yet, puts their hashes into the tree of their log and signs its head: of the server's own log,
 // and of each project's.
-func (s *Service) Seal(ctx context.Context, _ functions.SealArgs) error {
+func (s *Service) Seal(ctx context.Context, _ stepargs.SealArgs) error {
 	key, err := s.logSigner(ctx)
 	if err != nil {
 		return fmt.Errorf("getting the key of the audit logs: %w", err)

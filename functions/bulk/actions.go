@@ -28,7 +28,7 @@ type kind struct {
 
 // Operations are those of the API that do to one what bulk actions do to many, by action: whoever may call one may begin the other.
 // The nil project stands for the whole installation.
-func Operations(project bool, subject functions.BulkSubject) map[string]string {
+func Operations(project bool, subject BulkSubject) map[string]string {
 	found := map[string]string{}
 	for name, k := range kinds(project)[subject] {
 		found[name] = k.operation
@@ -37,31 +37,31 @@ func Operations(project bool, subject functions.BulkSubject) map[string]string {
 }
 
 // UndoOf is the action that takes back another one; "": none does.
-func UndoOf(project bool, subject functions.BulkSubject, action string) string {
+func UndoOf(project bool, subject BulkSubject, action string) string {
 	return kinds(project)[subject][action].undo
 }
 
-func find(project uuid.UUID, subject functions.BulkSubject, action string) (kind, bool) {
+func find(project uuid.UUID, subject BulkSubject, action string) (kind, bool) {
 	k, known := kinds(project != uuid.Nil)[subject][action]
 	return k, known
 }
 
-func kinds(project bool) map[functions.BulkSubject]map[string]kind {
+func kinds(project bool) map[BulkSubject]map[string]kind {
 	if project {
 		return inProject
 	}
 	return inInstallation
 }
 
-var inProject = map[functions.BulkSubject]map[string]kind{
-	functions.BulkFlags: {
+var inProject = map[BulkSubject]map[string]kind{
+	BulkFlags: {
 		review.FlagReject:  {operation: "resolveFlag", do: resolve},
 		review.FlagRerun:   {operation: "resolveFlag", do: resolve},
 		review.FlagRecheck: {operation: "resolveFlag", do: resolve},
 		review.FlagPardon:  {operation: "resolveFlag", do: resolve},
 		review.FlagDismiss: {operation: "resolveFlag", do: resolve},
 	},
-	functions.BulkJobs: {
+	BulkJobs: {
 		"cancel": {operation: "cancelJob", do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {
 			_, err := d.CancelJob(ctx, r.Principal.principal(), r.project(), i.Item)
 			return false, err
@@ -75,7 +75,7 @@ var inProject = map[functions.BulkSubject]map[string]kind{
 			return false, err
 		}},
 	},
-	functions.BulkAgents: {
+	BulkAgents: {
 		"admit": {operation: "admitAgent", undo: "exclude", outside: true, do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {
 			_, err := d.AdmitAgentAsSeen(ctx, r.Principal.principal(), r.project(), i.Item, fleet.Seen(i.Revision), r.Reason)
 			return false, err
@@ -87,8 +87,8 @@ var inProject = map[functions.BulkSubject]map[string]kind{
 	},
 }
 
-var inInstallation = map[functions.BulkSubject]map[string]kind{
-	functions.BulkAgents: {
+var inInstallation = map[BulkSubject]map[string]kind{
+	BulkAgents: {
 		string(fleet.ApproveAgent):    decide(fleet.ApproveAgent, "", fleet.AgentActive, fleet.AgentPending),
 		string(fleet.DrainAgent):      decide(fleet.DrainAgent, fleet.ResumeAgent, fleet.AgentDraining, fleet.AgentActive),
 		string(fleet.QuarantineAgent): decide(fleet.QuarantineAgent, fleet.ResumeAgent, fleet.AgentQuarantined, fleet.AgentActive, fleet.AgentDraining),
@@ -130,12 +130,12 @@ func (s Start) check(project uuid.UUID) (kind, error) {
 		return k, bad(fmt.Sprintf("it names %d items, at most %d can be named", len(f.IDs), MaxIDs), "use a filter")
 	case f.Like != nil && (f.Kind != "" || f.Rule != "" || f.Function != ""):
 		return k, bad("like says of which kind, rule and function the flags are", "leave kind, rule and function out, or like")
-	case s.Subject != functions.BulkFlags && (f.Like != nil || f.Kind != "" || f.Rule != "" || f.Job != nil || f.Agent != nil):
+	case s.Subject != BulkFlags && (f.Like != nil || f.Kind != "" || f.Rule != "" || f.Job != nil || f.Agent != nil):
 		return k, bad("like, kind, rule, job and agent choose flags", "leave them out")
-	case s.Subject != functions.BulkAgents && f.Owner != "", s.Subject == functions.BulkFlags && f.State != "", s.Subject == functions.BulkAgents && f.Function != "":
+	case s.Subject != BulkAgents && f.Owner != "", s.Subject == BulkFlags && f.State != "", s.Subject == BulkAgents && f.Function != "":
 		return k, bad(fmt.Sprintf("the filter does not choose %s", s.Subject), "state is of jobs and agents, owner of agents, function of flags and jobs")
 	}
-	if n := utf8.RuneCountInString(s.Reason); s.Subject == functions.BulkAgents && n > fleet.MaxReason {
+	if n := utf8.RuneCountInString(s.Reason); s.Subject == BulkAgents && n > fleet.MaxReason {
 		return k, functions.Invalid("bad_reason", fmt.Sprintf("the reason has %d characters, at most %d are kept of a decision about an agent", n, fleet.MaxReason), "say it in fewer words")
 	}
 	return k, functions.CheckResolutionReason(s.Reason)

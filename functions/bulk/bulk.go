@@ -13,14 +13,14 @@ import (
 )
 
 // GetBulkAction returns a bulk action with the first failures.
-func (s *Service) GetBulkAction(ctx context.Context, project, id uuid.UUID) (d functions.BulkActionDetail, err error) {
+func (s *Service) GetBulkAction(ctx context.Context, project, id uuid.UUID) (d BulkActionDetail, err error) {
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		r, found, err := store.One[row](ctx, tx, sql.GetBulk, id, maybe(project))
 		if err != nil || !found {
 			return base.OrNotFound(err, "bulk action", id)
 		}
 		d.BulkAction = r.action()
-		d.Failures, err = store.Many[functions.BulkFailure](ctx, tx, sql.ListFailures, id, ShownFailures)
+		d.Failures, err = store.Many[BulkFailure](ctx, tx, sql.ListFailures, id, ShownFailures)
 		return err
 	})
 	return d, err
@@ -43,14 +43,14 @@ func (r row) start() Start {
 }
 
 // ListBulkActions lists bulk actions, the newest first.
-func (s *Service) ListBulkActions(ctx context.Context, project uuid.UUID, page functions.ListPage) (list []functions.BulkAction, err error) {
+func (s *Service) ListBulkActions(ctx context.Context, project uuid.UUID, page functions.ListPage) (list []BulkAction, err error) {
 	after, err := base.AfterID(page)
 	if err != nil {
 		return nil, err
 	}
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		rows, err := store.Many[row](ctx, tx, sql.ListBulks, maybe(after), base.PageLimit(page), maybe(project))
-		list = make([]functions.BulkAction, len(rows))
+		list = make([]BulkAction, len(rows))
 		for i, r := range rows {
 			list[i] = r.action()
 		}

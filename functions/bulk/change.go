@@ -9,21 +9,22 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/bulk/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 )
 
 // CancelBulkAction has nothing more of a bulk action done. Cancelling twice is harmless.
-func (s *Service) CancelBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error) {
+func (s *Service) CancelBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (BulkActionDetail, error) {
 	r, err := s.get(ctx, project, id)
 	if err != nil {
-		return functions.BulkActionDetail{}, err
+		return BulkActionDetail{}, err
 	}
 	err = s.env.In(ctx, project, func(tx *store.Tx) error {
 		if err := s.env.Ask(ctx, tx, asking{start: r.start(), bulk: &r.ID, items: r.left()}.intent(by, project, guardian.BulkStop)); err != nil {
 			return err
 		}
-		if r.State != functions.BulkRunning {
+		if r.State != BulkRunning {
 			return nil
 		}
 		if err := record(ctx, tx, by, project, "bulk.cancel", id, nil); err != nil {
@@ -33,21 +34,21 @@ func (s *Service) CancelBulkAction(ctx context.Context, by functions.Principal, 
 		if err != nil {
 			return err
 		}
-		_, err = store.Exec(ctx, server, sql.EndBulk, id, functions.BulkCancelled, "cancelled by "+by.Actor())
+		_, err = store.Exec(ctx, server, sql.EndBulk, id, BulkCancelled, "cancelled by "+by.Actor())
 		return err
 	})
 	if err != nil {
-		return functions.BulkActionDetail{}, err
+		return BulkActionDetail{}, err
 	}
 	return s.GetBulkAction(ctx, project, id)
 }
 
 // RetryBulkAction has the items that failed done again, and, of one that was cancelled, those that were left. It has the rights of whoever
 // asks from then on.
-func (s *Service) RetryBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.BulkActionDetail, error) {
+func (s *Service) RetryBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID) (BulkActionDetail, error) {
 	r, err := s.get(ctx, project, id)
 	if err != nil {
-		return functions.BulkActionDetail{}, err
+		return BulkActionDetail{}, err
 	}
 	err = s.env.In(ctx, project, func(tx *store.Tx) error {
 		if err := s.env.Ask(ctx, tx, asking{start: r.start(), undoes: r.Undoes, bulk: &r.ID, items: r.Total - r.Done}.intent(by, project, guardian.BulkStart)); err != nil {
@@ -60,10 +61,10 @@ func (s *Service) RetryBulkAction(ctx context.Context, by functions.Principal, p
 		if err != nil {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.BulkArgs{Project: project, Bulk: id, Turn: turn})
+		return s.env.Enqueue(ctx, tx, stepargs.BulkArgs{Project: project, Bulk: id, Turn: turn})
 	})
 	if err != nil {
-		return functions.BulkActionDetail{}, err
+		return BulkActionDetail{}, err
 	}
 	return s.GetBulkAction(ctx, project, id)
 }
@@ -90,7 +91,7 @@ func (s *Service) reopen(ctx context.Context, tx *store.Tx, by functions.Princip
 	if err != nil {
 		return 0, err
 	}
-	if r.State == functions.BulkRunning || left == 0 {
+	if r.State == BulkRunning || left == 0 {
 		return 0, errNothingLeft
 	}
 	whose, err := encode(rightsOf(by))
@@ -105,7 +106,7 @@ func (s *Service) reopen(ctx context.Context, tx *store.Tx, by functions.Princip
 }
 
 // UndoBulkAction makes a bulk action that takes back what another one has done.
-func (s *Service) UndoBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string, idem functions.Idempotency) (d functions.BulkActionDetail, replayed bool, err error) {
+func (s *Service) UndoBulkAction(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string, idem functions.Idempotency) (d BulkActionDetail, replayed bool, err error) {
 	r, err := s.get(ctx, project, id)
 	if err != nil {
 		return d, false, err
@@ -133,7 +134,7 @@ func (s *Service) UndoBulkAction(ctx context.Context, by functions.Principal, pr
 		return s.begin(ctx, tx, by, project, making{id: made, start: start, items: items, undoes: &id})
 	})
 	if err != nil {
-		return functions.BulkActionDetail{}, false, err
+		return BulkActionDetail{}, false, err
 	}
 	d, err = s.GetBulkAction(ctx, project, made)
 	return d, replayed, err

@@ -12,7 +12,7 @@ import (
 )
 
 // PlanBulkAction says what a bulk action would be about, and changes nothing.
-func (s *Service) PlanBulkAction(ctx context.Context, project uuid.UUID, start Start) (p functions.BulkPlan, err error) {
+func (s *Service) PlanBulkAction(ctx context.Context, project uuid.UUID, start Start) (p BulkPlan, err error) {
 	k, err := s.prepare(ctx, project, &start)
 	if err != nil {
 		return p, err
@@ -22,7 +22,7 @@ func (s *Service) PlanBulkAction(ctx context.Context, project uuid.UUID, start S
 		if err != nil {
 			return err
 		}
-		p = functions.BulkPlan{Total: int64(len(items)), First: make([]uuid.UUID, min(len(items), ShownFailures))}
+		p = BulkPlan{Total: int64(len(items)), First: make([]uuid.UUID, min(len(items), ShownFailures))}
 		for i := range p.First {
 			p.First[i] = items[i].Item
 		}
@@ -51,9 +51,9 @@ func choose(ctx context.Context, tx *store.Tx, s Start, k kind) (items []chosen,
 	f := s.Filter
 	limit := MaxItems + 1
 	switch s.Subject {
-	case functions.BulkFlags:
+	case BulkFlags:
 		items, err = store.Many[chosen](ctx, tx, sql.ChooseFlags, limit, f.IDs, f.Kind, f.Rule, f.Function, f.Job, f.Agent)
-	case functions.BulkJobs:
+	case BulkJobs:
 		items, err = store.Many[chosen](ctx, tx, sql.ChooseJobs, limit, f.IDs, f.State, f.Function, k.ended)
 	default:
 		items, err = chooseAgents(ctx, tx, f, k)
@@ -78,14 +78,14 @@ func choose(ctx context.Context, tx *store.Tx, s Start, k kind) (items []chosen,
 }
 
 // errTotalChanged says that the list has changed since whoever asks has looked at it.
-func errTotalChanged(expected int64, now int, of functions.BulkSubject) error {
+func errTotalChanged(expected int64, now int, of BulkSubject) error {
 	return &functions.Error{
 		Kind: functions.KindConflict, Code: "total_changed", Message: fmt.Sprintf("%d %s match now, and %d were expected", now, of, expected),
 		Hint: "look at the plan again, and send the number that it says",
 	}
 }
 
-func chooseAgents(ctx context.Context, tx *store.Tx, f functions.BulkFilter, k kind) (items []chosen, err error) {
+func chooseAgents(ctx context.Context, tx *store.Tx, f BulkFilter, k kind) (items []chosen, err error) {
 	project := tx.Project()
 	was := tx.Server()
 	server, err := tx.AsServer(ctx)

@@ -13,12 +13,13 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/bulk/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
 // RunBulk does to the next items what the bulk action says, until none is left or it is the turn of others. Each item is a transaction of the
 // room that does it, and is marked in another one: what was cut off in between is done again, which is harmless.
-func (s *Service) RunBulk(ctx context.Context, args functions.BulkArgs) error {
+func (s *Service) RunBulk(ctx context.Context, args stepargs.BulkArgs) error {
 	slice := base.NewSlice()
 	for {
 		r, items, err := s.next(ctx, args)
@@ -60,19 +61,19 @@ func (s *Service) goesOn(ctx context.Context, r row) (goesOn bool, err error) {
 }
 
 // next reads the items that wait. A bulk action of which none is left has ended, and so has one whose key does not hold any more.
-func (s *Service) next(ctx context.Context, args functions.BulkArgs) (r row, items []item, err error) {
+func (s *Service) next(ctx context.Context, args stepargs.BulkArgs) (r row, items []item, err error) {
 	err = s.env.Control(ctx, func(tx pgx.Tx) error {
 		var found bool
-		if r, found, err = store.One[row](ctx, tx, sql.LockBulk, args.Bulk, maybe(args.Project)); err != nil || !found || r.State != functions.BulkRunning || r.Turn != args.Turn {
+		if r, found, err = store.One[row](ctx, tx, sql.LockBulk, args.Bulk, maybe(args.Project)); err != nil || !found || r.State != BulkRunning || r.Turn != args.Turn {
 			return err
 		}
 		if why, err := s.mayGoOn(ctx, tx, r); err != nil || why != "" {
-			return errors.Join(err, end(ctx, tx, r, functions.BulkCancelled, why))
+			return errors.Join(err, end(ctx, tx, r, BulkCancelled, why))
 		}
 		if items, err = store.Many[item](ctx, tx, sql.NextItems, args.Bulk, itemsAtOnce); err != nil || len(items) > 0 {
 			return err
 		}
-		return end(ctx, tx, r, functions.BulkFinished, "")
+		return end(ctx, tx, r, BulkFinished, "")
 	})
 	return r, items, err
 }
@@ -89,7 +90,7 @@ func (s *Service) mayGoOn(ctx context.Context, tx pgx.Tx, r row) (why string, er
 	return "the key with which it was begun was revoked, or has expired", nil
 }
 
-func end(ctx context.Context, tx pgx.Tx, r row, state functions.BulkState, why string) error {
+func end(ctx context.Context, tx pgx.Tx, r row, state BulkState, why string) error {
 	_, err := store.Exec(ctx, tx, sql.EndBulk, r.ID, state, why)
 	return err
 }
@@ -100,7 +101,7 @@ func (s *Service) doOne(ctx context.Context, r row, i item) error {
 	if !known {
 		return fmt.Errorf("this server does not know how to %s %s", r.Action, r.Subject)
 	}
-	state, failure := "done", functions.BulkFailure{}
+	state, failure := "done", BulkFailure{}
 	again, err := k.do(ctx, s.doers, r, i)
 	if again {
 		return nil
@@ -131,17 +132,17 @@ func endOfAsking(ctx context.Context, tx pgx.Tx, r row) error {
 	if err != nil || asked < MaxApprovals {
 		return err
 	}
-	return end(ctx, tx, r, functions.BulkCancelled, fmt.Sprintf("%d items need a person's yes each: approve them, or change the guardian's rule, and retry", asked))
+	return end(ctx, tx, r, BulkCancelled, fmt.Sprintf("%d items need a person's yes each: approve them, or change the guardian's rule, and retry", asked))
 }
 
 // ofTheItem are the codes of what is unavailable however often it is tried.
 var ofTheItem = []string{"no_recheck", functions.ErrObjectDamaged.Code}
 
 // failureOf is what was wrong with an item; anything else is wrong with the server, which tries again.
-func failureOf(err error) (functions.BulkFailure, bool) {
+func failureOf(err error) (BulkFailure, bool) {
 	var wrong *functions.Error
 	if !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable && !slices.Contains(ofTheItem, wrong.Code) {
-		return functions.BulkFailure{}, false
+		return BulkFailure{}, false
 	}
 	message := wrong.Message
 	if len(message) > MaxFailure {
@@ -151,5 +152,5 @@ func failureOf(err error) (functions.BulkFailure, bool) {
 		}
 		message = message[:cut] + "…"
 	}
-	return functions.BulkFailure{Code: wrong.Code, Message: message}, true
+	return BulkFailure{Code: wrong.Code, Message: message}, true
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/bulk/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 )
 
 // StartBulkAction chooses what a bulk action is about and has it carried out. The nil project stands for the whole installation.
-func (s *Service) StartBulkAction(ctx context.Context, by functions.Principal, project uuid.UUID, start Start, idem functions.Idempotency) (d functions.BulkActionDetail, replayed bool, err error) {
+func (s *Service) StartBulkAction(ctx context.Context, by functions.Principal, project uuid.UUID, start Start, idem functions.Idempotency) (d BulkActionDetail, replayed bool, err error) {
 	k, err := s.prepare(ctx, project, &start)
 	if err != nil {
 		return d, false, err
@@ -32,7 +33,7 @@ func (s *Service) StartBulkAction(ctx context.Context, by functions.Principal, p
 		return s.begin(ctx, tx, by, project, making{id: id, start: start, items: items})
 	})
 	if err != nil {
-		return functions.BulkActionDetail{}, false, err
+		return BulkActionDetail{}, false, err
 	}
 	d, err = s.GetBulkAction(ctx, project, id)
 	return d, replayed, err
@@ -66,7 +67,7 @@ func (s *Service) begin(ctx context.Context, tx *store.Tx, by functions.Principa
 	if err := insert(ctx, server, by, project, m); err != nil {
 		return err
 	}
-	return s.env.Enqueue(ctx, tx, functions.BulkArgs{Project: project, Bulk: m.id, Turn: 1})
+	return s.env.Enqueue(ctx, tx, stepargs.BulkArgs{Project: project, Bulk: m.id, Turn: 1})
 }
 
 func insert(ctx context.Context, server store.DB, by functions.Principal, project uuid.UUID, m making) error {
@@ -158,7 +159,7 @@ func (a asking) intent(by functions.Principal, project uuid.UUID, kind guardian.
 		facts.Decision.Undoes = a.undoes.String()
 	}
 	asked := struct {
-		functions.BulkFilter
+		BulkFilter
 		Undoes *uuid.UUID `json:"undoes,omitempty"`
 		Bulk   *uuid.UUID `json:"bulk,omitempty"`
 		Items  int64      `json:"items"`

@@ -34,9 +34,9 @@ const (
 
 // Start is a bulk action that is to be made.
 type Start struct {
-	Subject functions.BulkSubject
+	Subject BulkSubject
 	Action  string
-	Filter  functions.BulkFilter
+	Filter  BulkFilter
 	All     bool // the filter is empty on purpose: nobody is to choose everything by leaving something out
 	Reason  string
 	// Expected is how many items whoever asks has seen; nil: any number will do.
@@ -64,15 +64,15 @@ func (r rights) principal() functions.Principal {
 type row struct {
 	ID        uuid.UUID
 	ProjectID *uuid.UUID
-	Subject   functions.BulkSubject
+	Subject   BulkSubject
 	Action    string
 	Reason    string
-	Filter    functions.BulkFilter
+	Filter    BulkFilter
 	Principal rights
 	CreatedBy string
 	Undoes    *uuid.UUID
 	Turn      int64
-	State     functions.BulkState
+	State     BulkState
 	Detail    string
 	Total     int64
 	Done      int64
@@ -81,12 +81,12 @@ type row struct {
 	EndedAt   *time.Time
 }
 
-func (r row) action() functions.BulkAction {
-	a := functions.BulkAction{
+func (r row) action() BulkAction {
+	a := BulkAction{
 		ID: r.ID, Project: r.ProjectID, Subject: r.Subject, Action: r.Action, Reason: r.Reason, Filter: r.Filter, State: r.State, Detail: r.Detail,
 		Total: r.Total, Done: r.Done, Failed: r.Failed, Left: r.left(), Undoes: r.Undoes, CreatedBy: r.CreatedBy, CreatedAt: r.CreatedAt, EndedAt: r.EndedAt,
 	}
-	if kind, known := find(r.project(), r.Subject, r.Action); known && r.State != functions.BulkRunning && r.Done > 0 {
+	if kind, known := find(r.project(), r.Subject, r.Action); known && r.State != BulkRunning && r.Done > 0 {
 		a.Undo = kind.undo
 	}
 	return a

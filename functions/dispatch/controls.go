@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -247,5 +248,5 @@ func (s *Service) dropControlLoans(ctx context.Context, tx *store.Tx, l leaseInd
 	if err := giveUpControls(ctx, tx, l.JobID, over); err != nil {
 		return nil, err
 	}
-	return []functions.Step{functions.JudgeControlsArgs{Project: l.ProjectID, Job: l.JobID}}, nil
+	return []functions.Step{stepargs.JudgeControlsArgs{Project: l.ProjectID, Job: l.JobID}}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -36,14 +37,14 @@ type leaseIndexRow struct {
 }
 
 // Expire takes back leases that are past their deadline.
-func (s *Service) Expire(ctx context.Context, _ functions.ExpireArgs) error {
+func (s *Service) Expire(ctx context.Context, _ stepargs.ExpireArgs) error {
 	return s.endLeases(ctx, "expired", func(tx pgx.Tx) ([]leaseIndexRow, error) {
 		return store.Many[leaseIndexRow](ctx, tx, sql.OverdueLeases, expireBatch)
 	})
 }
 
 // Revoke takes back what an agent has on loan in a project.
-func (s *Service) Revoke(ctx context.Context, args functions.RevokeArgs) error {
+func (s *Service) Revoke(ctx context.Context, args stepargs.RevokeArgs) error {
 	return s.endLeases(ctx, "revoked", func(tx pgx.Tx) ([]leaseIndexRow, error) {
 		return store.Many[leaseIndexRow](ctx, tx, sql.OpenLeasesOfAgent, args.Agent, args.Project)
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -309,9 +310,9 @@ func (s *Service) finishRecord(ctx context.Context, tx *store.Tx, p post) error 
 			return err
 		}
 	}
-	steps := []functions.Step{functions.VerifyArgs{Project: p.project, Submission: p.submission, Confirm: p.confirm}}
+	steps := []functions.Step{stepargs.VerifyArgs{Project: p.project, Submission: p.submission, Confirm: p.confirm}}
 	if p.controls {
-		steps = append(steps, functions.JudgeControlsArgs{Project: p.project, Job: p.job})
+		steps = append(steps, stepargs.JudgeControlsArgs{Project: p.project, Job: p.job})
 	}
 	if err := s.env.Enqueue(ctx, tx, steps...); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch/sql"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/turns"
 	"github.com/ostraka/ostraka/guardian"
@@ -69,7 +70,7 @@ func (o openJob) take(ctx context.Context, server pgx.Tx) error {
 
 // ChargeTurns counts each lease that is held for longer than TurnTime as one more turn of its job and its project. Run twice in a row it
 // counts once.
-func (s *Service) ChargeTurns(ctx context.Context, _ functions.ChargeTurnsArgs) error {
+func (s *Service) ChargeTurns(ctx context.Context, _ stepargs.ChargeTurnsArgs) error {
 	err := s.env.Control(ctx, func(tx pgx.Tx) error {
 		first, err := store.Exec(ctx, tx, sql.BeginCharge, TurnTime-TurnTime/8) // a step may come a little early
 		if err != nil || first == 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/runtime/eula"
 	"github.com/ostraka/ostraka/testenv"
@@ -131,7 +132,7 @@ func TestTheQueueForApprovalHasAnEnd(t *testing.T) {
 	_, _, err = w.join(a.key, "", "known", "")
 	require.NoError(t, err, "one that waits already may come again")
 	w.sql("update ostraka.agents set created_at = now() - interval '8 days', last_seen_at = null where state = 'pending' and id <> $1", last.id)
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	require.Equal(t, int64(1), w.controlCount("select count(*) from agents where state = 'pending'"), "nobody waits for ever")
 
 	w.options.TokensOnly = true

@@ -21,6 +21,7 @@ import (
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -123,7 +124,7 @@ func TestAModuleThatAlwaysAsksForAnotherTryHoldsItsJob(t *testing.T) {
 	require.Equal(t, 5, w.agent(honest).do(10))
 	var folds []waiting
 	w.drain(func(s waiting) {
-		if s.Kind == (functions.AggregateArgs{}).Kind() {
+		if s.Kind == (stepargs.AggregateArgs{}).Kind() {
 			folds = append(folds, s)
 			return
 		}
@@ -252,7 +253,7 @@ func (w *world) foldAll(job functions.Job, except ...int64) {
 	}
 	for page := range job.Shards.Total/1024 + 1 {
 		if !left[page] {
-			require.NoError(w.t, w.Aggregate(w.t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: page}))
+			require.NoError(w.t, w.Aggregate(w.t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: page}))
 		}
 	}
 }
@@ -273,17 +274,17 @@ func TestTheTreeIsMergedAsItGrows(t *testing.T) {
 	require.Less(t, preview.Share, 1.0)
 	w.check(job.ID)
 
-	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 0}))
+	require.NoError(t, w.Aggregate(t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: 0}))
 	w.settleAll()
 	require.Equal(t, int64(1), w.count("select count(*) from partials where level = 1"), "the first node is whole")
 	w.exec("update aggregations set preview_asked_at = null")
-	require.NoError(t, w.Preview(t.Context(), functions.PreviewArgs{Project: w.project, Job: job.ID, Run: 1}))
+	require.NoError(t, w.Preview(t.Context(), stepargs.PreviewArgs{Project: w.project, Job: job.ID, Run: 1}))
 	preview = w.job(job.ID).Aggregate.Preview
 	require.Equal(t, int64(102400), preview.Count)
 	require.Equal(t, "102400", string(preview.Value))
 	require.InDelta(t, 100.0/101, preview.Share, 1e-9)
 
-	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
+	require.NoError(t, w.Aggregate(t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
 	w.settleAll()
 	done := w.job(job.ID)
 	require.Equal(t, functions.JobFinished, done.State)
@@ -309,11 +310,11 @@ func TestAReopenedShardTakesBackItsPath(t *testing.T) {
 	require.Zero(t, w.count("select count(*) from partials where level = 1"), "and what it was in")
 	require.Nil(t, w.job(job.ID).Aggregate, "the preview held it too")
 	require.Len(t, w.events(job.ID, base.EventReopened), 1)
-	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 2}), "a step that comes too early folds nothing")
+	require.NoError(t, w.Aggregate(t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: 2}), "a step that comes too early folds nothing")
 	require.Equal(t, int64(99), w.count("select count(*) from partials where level = 0"))
 	w.check(job.ID)
 
-	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
+	require.NoError(t, w.Aggregate(t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
 	w.settleAll()
 	require.Equal(t, functions.JobRunning, w.job(job.ID).State)
 	w.exec("delete from attempts where job_id = $1 and shard = 2048", job.ID)
@@ -350,21 +351,21 @@ func TestWhatWasReadBeforeAShardWasReopenedDoesNotCount(t *testing.T) {
 		require.NoError(t, <-done)
 	}
 	fold := func() error {
-		return w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 1})
+		return w.Aggregate(t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: 1})
 	}
 	w.foldAll(job, 1, 100)
 	during(fold)
 	require.Equal(t, int64(99), w.count("select count(*) from partials where level = 0"), "the fold of what was accepted before is dropped")
 	require.NoError(t, fold())
-	merge := functions.MergeArgs{Project: w.project, Job: job.ID, Run: 1, Level: 1}
+	merge := stepargs.MergeArgs{Project: w.project, Job: job.ID, Run: 1, Level: 1}
 	during(func() error { return w.Merge(t.Context(), merge) })
 	require.Zero(t, w.count("select count(*) from partials where level = 1"), "so is the merge of a page that was taken back")
 	require.NoError(t, fold())
 	require.NoError(t, w.Merge(t.Context(), merge))
 	require.Equal(t, int64(1), w.count("select count(*) from partials where level = 1"))
 	w.check(job.ID)
-	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
-	during(func() error { return w.Merge(t.Context(), functions.MergeArgs{Project: w.project, Job: job.ID}) })
+	require.NoError(t, w.Aggregate(t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: 100}))
+	during(func() error { return w.Merge(t.Context(), stepargs.MergeArgs{Project: w.project, Job: job.ID}) })
 	require.Equal(t, functions.JobRunning, w.job(job.ID).State, "and the answer")
 	require.NoError(t, fold())
 	w.settleAll()
@@ -379,11 +380,11 @@ func TestAPreviewOfWhatWasReopenedIsNotKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	job := w.accepted(2 * 1024)
-	require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: 0}))
+	require.NoError(t, w.Aggregate(t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: 0}))
 	held, release := w.holdUp(store.LockJob)
 	done := make(chan error, 1)
 	go func() {
-		done <- w.Preview(t.Context(), functions.PreviewArgs{Project: w.project, Job: job.ID, Run: 1})
+		done <- w.Preview(t.Context(), stepargs.PreviewArgs{Project: w.project, Job: job.ID, Run: 1})
 	}()
 	<-held
 	_, err := w.resolve(job, 0, review.Resolution{Decision: "retry", Reason: "r"})
@@ -399,7 +400,7 @@ func TestPreviewsKeepTheirPace(t *testing.T) {
 	w := newWorld(t, func(o *engine.Options) { o.PreviewEvery = time.Hour })
 	job := w.accepted(4 * 1024)
 	fold := func(page int64) {
-		require.NoError(t, w.Aggregate(t.Context(), functions.AggregateArgs{Project: w.project, Job: job.ID, Page: page}))
+		require.NoError(t, w.Aggregate(t.Context(), stepargs.AggregateArgs{Project: w.project, Job: job.ID, Page: page}))
 	}
 	fold(0)
 	w.settleAll()

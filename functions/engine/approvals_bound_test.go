@@ -246,8 +246,8 @@ func (w *world) unlikeOfServer() map[string]unlike {
 		"whose an agent is":             {guardian.AgentAssign, func(n int64) error { _, err := w.AssignOwner(ctx, w.server, one.id, text(n)); return err }},
 		"why an agent is pardoned":      {guardian.AgentPardon, func(n int64) error { _, err := w.PardonAgent(ctx, w.by, w.project, one.id, text(n)); return err }},
 		"whom a bulk action is about": {guardian.BulkStart, func(n int64) error {
-			of := functions.BulkFilter{IDs: []uuid.UUID{one.id, drained}[n-1 : n]}
-			_, _, err := w.StartBulkAction(ctx, w.by, w.project, bulk.Start{Subject: functions.BulkAgents, Action: "exclude", Filter: of, Reason: "loud"}, no)
+			of := bulk.BulkFilter{IDs: []uuid.UUID{one.id, drained}[n-1 : n]}
+			_, _, err := w.StartBulkAction(ctx, w.by, w.project, bulk.Start{Subject: bulk.BulkAgents, Action: "exclude", Filter: of, Reason: "loud"}, no)
 			return err
 		}},
 		"why an agent is approved": {guardian.AgentApprove, func(n int64) error {

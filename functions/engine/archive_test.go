@@ -22,6 +22,7 @@ import (
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/tenant"
 	file "github.com/ostraka/ostraka/runtime/archive"
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -102,7 +103,7 @@ func TestAnArchivedJobIsReadAsBefore(t *testing.T) {
 		_, lines := w.receipt(job.ID)
 		before, results := w.job(job.ID), w.allResults(job.ID, jobs.ResultQuery{After: -1, Input: true})
 		require.Len(t, results, 2100)
-		require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+		require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 		used := *w.quota(functions.QuotaResults).Used
 
 		a := w.archive(job.ID)
@@ -140,7 +141,7 @@ func TestAnArchivedJobIsReadAsBefore(t *testing.T) {
 		}
 
 		require.Equal(t, used-2100, *w.quota(functions.QuotaResults).Used)
-		require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+		require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 		require.Equal(t, used-2100, *w.quota(functions.QuotaResults).Used, "a count says the same")
 		w.ageObjects()
 		w.collect()
@@ -361,7 +362,7 @@ func TestAnArchiveThatIsTooLargeLeavesTheJob(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	job := w.agreed(30)
-	args := functions.ArchiveArgs{Project: w.project, Job: job.ID}
+	args := stepargs.ArchiveArgs{Project: w.project, Job: job.ID}
 	ask := func() {
 		_, err := w.ArchiveJob(t.Context(), w.by, w.project, job.ID)
 		require.NoError(t, err)

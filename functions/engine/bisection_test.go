@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/workflow"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 )
@@ -224,7 +225,7 @@ func TestABisectionMayBeCutOffAnywhere(t *testing.T) {
 	require.Len(t, found, 1)
 	require.Equal(t, 2+found[0].Jobs, w.count("select count(*) from jobs"), "each is made once")
 	require.Equal(t, int64(1), w.count("select audits_failed from trust where agent_id = $1", crooked.id), "it is held against the agent once")
-	require.Greater(t, cuts[functions.AdvanceRunArgs{}.Kind()], 15, "%v", cuts)
+	require.Greater(t, cuts[stepargs.AdvanceRunArgs{}.Kind()], 15, "%v", cuts)
 }
 
 func TestABisectionIsPausedAndCancelled(t *testing.T) {

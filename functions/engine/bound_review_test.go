@@ -8,6 +8,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // TestAPersonEndsTheAuditsOfAShard: an audited shard kills agents, and a person settles it. The other results of its window are not kept
@@ -60,11 +61,11 @@ func TestACancelledJobDrawsNoAudits(t *testing.T) {
 		w.stranger("first", honest).do(300)
 		cancelled, drawn := false, int64(0)
 		w.drain(func(s waiting) {
-			if s.Kind == (functions.CloseWindowArgs{}).Kind() && !cancelled {
+			if s.Kind == (stepargs.CloseWindowArgs{}).Kind() && !cancelled {
 				cancelled = true
 				_, err := w.CancelJob(t.Context(), w.by, w.project, job.ID)
 				require.NoError(t, err)
-				require.NoError(t, w.Cancel(t.Context(), functions.CancelArgs{Project: w.project, Job: job.ID}))
+				require.NoError(t, w.Cancel(t.Context(), stepargs.CancelArgs{Project: w.project, Job: job.ID}))
 				drawn = w.count("select count(*) from audits where number > 0")
 			}
 			w.once(s)

@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // workOff lets agents take turns until the job ends.
@@ -81,7 +82,7 @@ func TestAShardThatNobodyIsLeftForGoesToAPerson(t *testing.T) {
 		if pass == 0 {
 			require.Equal(t, functions.JobRunning, w.job(job.ID).State, "%+v", w.job(job.ID))
 		}
-		require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+		require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 		w.settleAll()
 		w.check(job.ID)
 	}
@@ -92,7 +93,7 @@ func TestAShardThatNobodyIsLeftForGoesToAPerson(t *testing.T) {
 	require.Len(t, w.flag(flags[0].ID).Item.Groups, 3, "the flag shows every answer")
 	w.requireUncharged(agents)
 	w.requireQuiet()
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}), "a second look finds nothing")
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}), "a second look finds nothing")
 	require.Len(t, w.flags(job.ID, flag.FlagReview), 2)
 }
 
@@ -111,7 +112,7 @@ func TestAnswersThatAgreeWaitForFurtherAgents(t *testing.T) {
 				w.settleAll()
 			}
 		}
-		require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+		require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 		w.settleAll()
 		require.Zero(t, w.job(job.ID).Shards.Review)
 		if w.job(job.ID).Shards.Open > 0 {

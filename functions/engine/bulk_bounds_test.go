@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/bulk"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/guardian"
 )
 
@@ -41,7 +42,7 @@ func TestAStepOfAnEarlierTurnEnds(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	w.addFlags("mismatch", 3)
-	d := w.startBulk(dismissal(functions.BulkFilter{}))
+	d := w.startBulk(dismissal(bulk.BulkFilter{}))
 	room, doers := w.between(func(n int) {
 		require.Equal(t, 1, n, "the step of the first turn goes on")
 		_, err := w.CancelBulkAction(ctx, w.by, w.project, d.ID)
@@ -49,7 +50,7 @@ func TestAStepOfAnEarlierTurnEnds(t *testing.T) {
 		_, err = w.RetryBulkAction(ctx, w.by, w.project, d.ID)
 		require.NoError(t, err)
 	})
-	first := functions.BulkArgs{Project: w.project, Bulk: d.ID, Turn: 1}
+	first := stepargs.BulkArgs{Project: w.project, Bulk: d.ID, Turn: 1}
 	require.NoError(t, room.RunBulk(ctx, first))
 	require.EqualValues(t, 3, w.bulk(d.ID).Left, "the item belongs to the second turn")
 	require.NoError(t, room.RunBulk(ctx, first))
@@ -69,17 +70,17 @@ func TestARevokedKeyDoesNothingMore(t *testing.T) {
 	require.NoError(t, err)
 	other, err := w.Authenticate(ctx, secret)
 	require.NoError(t, err)
-	d, _, err := w.StartBulkAction(ctx, other, w.project, dismissal(functions.BulkFilter{}), functions.Idempotency{})
+	d, _, err := w.StartBulkAction(ctx, other, w.project, dismissal(bulk.BulkFilter{}), functions.Idempotency{})
 	require.NoError(t, err)
 	room, doers := w.between(func(n int) {
 		if n == 2 {
 			require.NoError(t, w.RevokeKey(ctx, w.by, w.project, key.ID))
 		}
 	})
-	require.NoError(t, room.RunBulk(ctx, functions.BulkArgs{Project: w.project, Bulk: d.ID, Turn: 1}))
+	require.NoError(t, room.RunBulk(ctx, stepargs.BulkArgs{Project: w.project, Bulk: d.ID, Turn: 1}))
 	require.Equal(t, 2, doers.n)
 	d = w.bulk(d.ID)
-	require.Equal(t, functions.BulkCancelled, d.State)
+	require.Equal(t, bulk.BulkCancelled, d.State)
 	require.Contains(t, d.Detail, "key")
 	require.EqualValues(t, 2, d.Left)
 }
@@ -90,9 +91,9 @@ func TestWhatIsUnavailableIsTriedAgain(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	w.addFlags("mismatch", 1)
-	d := w.startBulk(dismissal(functions.BulkFilter{}))
+	d := w.startBulk(dismissal(bulk.BulkFilter{}))
 	away := &functions.Error{Kind: functions.KindUnavailable, Code: "server_busy", Message: "it is away"}
-	args := functions.BulkArgs{Project: w.project, Bulk: d.ID, Turn: 1}
+	args := stepargs.BulkArgs{Project: w.project, Bulk: d.ID, Turn: 1}
 	require.ErrorIs(t, bulk.New(&base.Env{Store: w.store}, failing{w.Service, away}).RunBulk(ctx, args), away)
 	require.EqualValues(t, 1, w.bulk(d.ID).Left)
 	none := &functions.Error{Kind: functions.KindUnavailable, Code: "no_recheck", Message: "none does"}
@@ -117,7 +118,7 @@ func TestAnUndoLeavesWhatOthersHaveDecided(t *testing.T) {
 	ctx := t.Context()
 	operator := w.operator()
 	agents := make([]*agent, 4)
-	named := functions.BulkFilter{}
+	named := bulk.BulkFilter{}
 	for i := range agents {
 		agents[i] = w.agent(honest)
 		named.IDs = append(named.IDs, agents[i].id)
@@ -131,8 +132,8 @@ func TestAnUndoLeavesWhatOthersHaveDecided(t *testing.T) {
 		require.NoError(t, err)
 		return got.State
 	}
-	server := func(action string) functions.BulkActionDetail {
-		d, _, err := w.StartBulkAction(ctx, operator, uuid.Nil, bulk.Start{Subject: functions.BulkAgents, Action: action, Filter: named, Reason: "loud"}, functions.Idempotency{})
+	server := func(action string) bulk.BulkActionDetail {
+		d, _, err := w.StartBulkAction(ctx, operator, uuid.Nil, bulk.Start{Subject: bulk.BulkAgents, Action: action, Filter: named, Reason: "loud"}, functions.Idempotency{})
 		require.NoError(t, err)
 		return d
 	}
@@ -204,7 +205,7 @@ func TestAnUndoInAProjectLeavesWhatOthersHaveDecided(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	one, two := w.agent(honest), w.agent(honest)
-	d := w.startBulk(bulk.Start{Subject: functions.BulkAgents, Action: "exclude", Filter: functions.BulkFilter{IDs: []uuid.UUID{one.id, two.id}}, Reason: "loud"})
+	d := w.startBulk(bulk.Start{Subject: bulk.BulkAgents, Action: "exclude", Filter: bulk.BulkFilter{IDs: []uuid.UUID{one.id, two.id}}, Reason: "loud"})
 	w.settleAll()
 	_, err := w.AdmitAgent(ctx, w.by, w.project, one.id, "", "quiet")
 	require.NoError(t, err)
@@ -228,9 +229,9 @@ func TestARuleBoundsBulkActions(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	one, two := w.agent(honest), w.agent(honest)
-	exclude := func(agents ...uuid.UUID) (functions.BulkActionDetail, error) {
+	exclude := func(agents ...uuid.UUID) (bulk.BulkActionDetail, error) {
 		d, _, err := w.StartBulkAction(ctx, w.by, w.project, bulk.Start{
-			Subject: functions.BulkAgents, Action: "exclude", Filter: functions.BulkFilter{IDs: agents}, Reason: "loud",
+			Subject: bulk.BulkAgents, Action: "exclude", Filter: bulk.BulkFilter{IDs: agents}, Reason: "loud",
 		}, functions.Idempotency{})
 		return d, err
 	}
@@ -250,10 +251,10 @@ func TestAYesIsForOneUndo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := t.Context()
-	var done []functions.BulkActionDetail
+	var done []bulk.BulkActionDetail
 	for range 2 {
-		of := functions.BulkFilter{IDs: []uuid.UUID{w.agent(honest).id}}
-		done = append(done, w.startBulk(bulk.Start{Subject: functions.BulkAgents, Action: "exclude", Filter: of, Reason: "loud"}))
+		of := bulk.BulkFilter{IDs: []uuid.UUID{w.agent(honest).id}}
+		done = append(done, w.startBulk(bulk.Start{Subject: bulk.BulkAgents, Action: "exclude", Filter: of, Reason: "loud"}))
 	}
 	w.settleAll()
 	w.guard(guardRule("look", guardian.Ask, "", guardian.BulkStart))
@@ -268,7 +269,7 @@ func TestAYesIsForOneUndo(t *testing.T) {
 
 	w.addFlags("mismatch", 1)
 	dismiss := func() error {
-		_, _, err := w.StartBulkAction(ctx, w.by, w.project, dismissal(functions.BulkFilter{}), functions.Idempotency{})
+		_, _, err := w.StartBulkAction(ctx, w.by, w.project, dismissal(bulk.BulkFilter{}), functions.Idempotency{})
 		return err
 	}
 	waiting := len(w.waiting())
@@ -284,16 +285,16 @@ func TestManyApprovalsEndABulkAction(t *testing.T) {
 	w := newWorld(t)
 	w.guard(guardRule("ask", guardian.Ask, "", guardian.FlagResolve))
 	w.addFlags("limit", bulk.MaxApprovals-1)
-	few := w.startBulk(dismissal(functions.BulkFilter{}))
+	few := w.startBulk(dismissal(bulk.BulkFilter{}))
 	w.settleAll()
 	few = w.bulk(few.ID)
-	require.Equal(t, functions.BulkFinished, few.State)
+	require.Equal(t, bulk.BulkFinished, few.State)
 	require.Equal(t, "approval_needed", few.Failures[0].Code)
 	w.addFlags("mismatch", bulk.MaxApprovals+5)
-	many := w.startBulk(dismissal(functions.BulkFilter{Kind: "mismatch"}))
+	many := w.startBulk(dismissal(bulk.BulkFilter{Kind: "mismatch"}))
 	w.settleAll()
 	many = w.bulk(many.ID)
-	require.Equal(t, functions.BulkCancelled, many.State)
+	require.Equal(t, bulk.BulkCancelled, many.State)
 	require.Contains(t, many.Detail, "20 items need a person's yes")
 	require.EqualValues(t, bulk.MaxApprovals, many.Failed)
 	require.EqualValues(t, 5, many.Left)
@@ -304,7 +305,7 @@ func TestABulkActionIsOfWhatWasSeen(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addFlags("mismatch", 2)
-	start := dismissal(functions.BulkFilter{})
+	start := dismissal(bulk.BulkFilter{})
 	start.Expected = new(int64(2))
 	w.addFlags("mismatch", 1)
 	_, _, err := w.StartBulkAction(t.Context(), w.by, w.project, start, functions.Idempotency{})
@@ -319,16 +320,16 @@ func TestReasonsAndFiltersOfBulkActionsAreChecked(t *testing.T) {
 	a := w.agent(honest)
 	flag := uuid.New()
 	exclusion := func(n int) bulk.Start {
-		return bulk.Start{Subject: functions.BulkAgents, Action: "exclude", Filter: functions.BulkFilter{IDs: []uuid.UUID{a.id}}, Reason: strings.Repeat("ä", n)}
+		return bulk.Start{Subject: bulk.BulkAgents, Action: "exclude", Filter: bulk.BulkFilter{IDs: []uuid.UUID{a.id}}, Reason: strings.Repeat("ä", n)}
 	}
 	for _, bad := range []struct {
 		start bulk.Start
 		code  string
 	}{
 		{exclusion(fleet.MaxReason + 1), "bad_reason"},
-		{dismissal(functions.BulkFilter{Like: &flag, Kind: "limit"}), "bad_bulk_action"},
-		{dismissal(functions.BulkFilter{Like: &flag, Rule: "votes"}), "bad_bulk_action"},
-		{dismissal(functions.BulkFilter{Like: &flag, Function: "numbers"}), "bad_bulk_action"},
+		{dismissal(bulk.BulkFilter{Like: &flag, Kind: "limit"}), "bad_bulk_action"},
+		{dismissal(bulk.BulkFilter{Like: &flag, Rule: "votes"}), "bad_bulk_action"},
+		{dismissal(bulk.BulkFilter{Like: &flag, Function: "numbers"}), "bad_bulk_action"},
 	} {
 		_, _, err := w.StartBulkAction(t.Context(), w.by, w.project, bad.start, functions.Idempotency{})
 		requireCode(t, err, bad.code)
@@ -347,25 +348,25 @@ func TestBulkActionsKeepSoMuch(t *testing.T) {
 	ctx := t.Context()
 	w.addFlags("limit", 2)
 	w.addFlags("mismatch", 1)
-	first := w.startBulk(dismissal(functions.BulkFilter{Kind: "mismatch"}))
+	first := w.startBulk(dismissal(bulk.BulkFilter{Kind: "mismatch"}))
 	_, err := w.CancelBulkAction(ctx, w.by, w.project, first.ID)
 	require.NoError(t, err)
 	_, err = w.store.Pool.Exec(ctx, `insert into ostraka.bulk_items (bulk_id, number, item, revision, was)
 select $1, 1 + i, gen_random_uuid(), 1, '' from generate_series(1, $2::integer) i`, first.ID, bulk.MaxKept-1-1)
 	require.NoError(t, err)
-	one := dismissal(functions.BulkFilter{Kind: "limit"})
+	one := dismissal(bulk.BulkFilter{Kind: "limit"})
 	_, _, err = w.StartBulkAction(ctx, w.by, w.project, one, functions.Idempotency{})
 	requireCode(t, err, "too_many_bulk_items")
-	w.startBulk(dismissal(functions.BulkFilter{Kind: "mismatch"}))
+	w.startBulk(dismissal(bulk.BulkFilter{Kind: "mismatch"}))
 
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	_, err = w.RetryBulkAction(ctx, w.by, w.project, first.ID)
 	require.NoError(t, err, "it was cancelled just now")
 	_, err = w.CancelBulkAction(ctx, w.by, w.project, first.ID)
 	require.NoError(t, err)
 	_, err = w.store.Pool.Exec(ctx, "update ostraka.bulk_actions set ended_at = now() - make_interval(secs => $2) where id = $1", first.ID, bulk.LeftFor.Seconds()+60)
 	require.NoError(t, err)
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	last := w.startBulk(one)
 	_, err = w.RetryBulkAction(ctx, w.by, w.project, first.ID)
 	requireCode(t, err, "nothing_left")
@@ -375,11 +376,11 @@ select $1, 1 + i, gen_random_uuid(), 1, '' from generate_series(1, $2::integer) 
 		require.NoError(t, w.store.Pool.QueryRow(ctx, "select count(*) from ostraka.bulk_items where bulk_id = $1", last.ID).Scan(&n))
 		return n
 	}
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Equal(t, 2, items())
 	_, err = w.store.Pool.Exec(ctx, "update ostraka.bulk_actions set ended_at = now() - make_interval(secs => $2) where id = $1", last.ID, bulk.LeftFor.Seconds()+60)
 	require.NoError(t, err)
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Zero(t, items())
 	require.EqualValues(t, 2, w.bulk(last.ID).Done, "how many it were is known")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/bulk"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -36,18 +37,18 @@ func (w *world) operator() functions.Principal {
 	return operator
 }
 
-func dismissal(f functions.BulkFilter) bulk.Start {
-	return bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", Filter: f, All: f.Empty(), Reason: "noise"}
+func dismissal(f bulk.BulkFilter) bulk.Start {
+	return bulk.Start{Subject: bulk.BulkFlags, Action: "dismiss", Filter: f, All: f.Empty(), Reason: "noise"}
 }
 
-func (w *world) startBulk(s bulk.Start) functions.BulkActionDetail {
+func (w *world) startBulk(s bulk.Start) bulk.BulkActionDetail {
 	w.t.Helper()
 	d, _, err := w.StartBulkAction(w.t.Context(), w.by, w.project, s, functions.Idempotency{})
 	require.NoError(w.t, err)
 	return d
 }
 
-func (w *world) bulk(id uuid.UUID) functions.BulkActionDetail {
+func (w *world) bulk(id uuid.UUID) bulk.BulkActionDetail {
 	w.t.Helper()
 	d, err := w.GetBulkAction(w.t.Context(), w.project, id)
 	require.NoError(w.t, err)
@@ -63,7 +64,7 @@ func TestFlagsThatAreAlikeAreDecidedAlike(t *testing.T) {
 	w.addFlags("limit", 3)
 	list, err := w.ListFlags(t.Context(), w.project, review.FlagFilter{Kind: "mismatch", State: review.FlagOpen}, functions.ListPage{Limit: 500})
 	require.NoError(t, err)
-	start := dismissal(functions.BulkFilter{Like: &list[7].ID})
+	start := dismissal(bulk.BulkFilter{Like: &list[7].ID})
 	plan, err := w.PlanBulkAction(t.Context(), w.project, start)
 	require.NoError(t, err)
 	require.EqualValues(t, 120, plan.Total)
@@ -73,7 +74,7 @@ func TestFlagsThatAreAlikeAreDecidedAlike(t *testing.T) {
 	d, replayed, err := w.StartBulkAction(t.Context(), w.by, w.project, start, idem)
 	require.NoError(t, err)
 	require.False(t, replayed)
-	require.Equal(t, functions.BulkRunning, d.State)
+	require.Equal(t, bulk.BulkRunning, d.State)
 	require.EqualValues(t, 120, d.Left)
 	require.Equal(t, "mismatch", d.Filter.Kind, "it says what is alike")
 	again, replayed, err := w.StartBulkAction(t.Context(), w.by, w.project, start, idem)
@@ -86,21 +87,21 @@ func TestFlagsThatAreAlikeAreDecidedAlike(t *testing.T) {
 	w.addFlags("mismatch", 1)
 	w.settleAll()
 	d = w.bulk(d.ID)
-	require.Equal(t, functions.BulkFinished, d.State)
+	require.Equal(t, bulk.BulkFinished, d.State)
 	require.NotNil(t, d.EndedAt)
 	require.EqualValues(t, 119, d.Done)
-	require.Equal(t, []functions.BulkFailure{{Item: list[3].ID, Code: "revision_changed", Message: d.Failures[0].Message}}, d.Failures)
+	require.Equal(t, []bulk.BulkFailure{{Item: list[3].ID, Code: "revision_changed", Message: d.Failures[0].Message}}, d.Failures)
 	require.Empty(t, d.Undo, "no decision about a flag is taken back")
 	require.EqualValues(t, 4, w.count("select count(*) from flags where resolved_at is null"), "those of another kind, and the one that came later")
 	require.EqualValues(t, 120, w.count("select count(*) from audit where action = 'flag.resolve' and actor = $1", w.by.Actor()))
 	require.EqualValues(t, 119, w.count("select count(*) from audit where action = 'flag.resolve' and detail ->> 'reason' = 'noise'"))
 	require.EqualValues(t, 1, w.count("select count(*) from audit where action = 'bulk.start' and (detail ->> 'items')::int = 120"))
 	require.EqualValues(t, 120, w.count("select count(*) from audit where action = 'guardian.decide' and detail ->> 'operation' = 'flag.resolve'"), "the guardian was asked about each")
-	_, err = w.PlanBulkAction(t.Context(), w.project, dismissal(functions.BulkFilter{Kind: "contradiction"}))
+	_, err = w.PlanBulkAction(t.Context(), w.project, dismissal(bulk.BulkFilter{Kind: "contradiction"}))
 	requireCode(t, err, "nothing_matches")
 	newest, err := w.ListBulkActions(t.Context(), w.project, functions.ListPage{Limit: 10})
 	require.NoError(t, err)
-	require.Equal(t, []functions.BulkAction{d.BulkAction}, newest)
+	require.Equal(t, []bulk.BulkAction{d.BulkAction}, newest)
 }
 
 // TestABulkActionMayBeCutOffAnywhere: no item is done twice, and none is forgotten.
@@ -108,9 +109,9 @@ func TestABulkActionMayBeCutOffAnywhere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addFlags("mismatch", 4)
-	var d functions.BulkActionDetail
+	var d bulk.BulkActionDetail
 	w.cutOff(uuid.Nil, func() (err error) {
-		d, _, err = w.StartBulkAction(t.Context(), w.by, w.project, dismissal(functions.BulkFilter{}), functions.Idempotency{Key: "once"})
+		d, _, err = w.StartBulkAction(t.Context(), w.by, w.project, dismissal(bulk.BulkFilter{}), functions.Idempotency{Key: "once"})
 		return err
 	})
 	cuts := 0
@@ -120,7 +121,7 @@ func TestABulkActionMayBeCutOffAnywhere(t *testing.T) {
 	})
 	require.Greater(t, cuts, 20)
 	d = w.bulk(d.ID)
-	require.Equal(t, functions.BulkFinished, d.State)
+	require.Equal(t, bulk.BulkFinished, d.State)
 	require.EqualValues(t, 4, d.Done)
 	require.EqualValues(t, 4, w.count("select count(*) from audit where action = 'flag.resolve'"))
 	require.EqualValues(t, 1, w.count("select count(*) from audit where action = 'bulk.start'"))
@@ -133,7 +134,7 @@ func TestTheGuardianDecidesAboutEach(t *testing.T) {
 	ctx := t.Context()
 	w.addFlags("mismatch", 3)
 	w.guard(guardRule("quiet", guardian.Deny, "", guardian.FlagResolve))
-	d := w.startBulk(dismissal(functions.BulkFilter{}))
+	d := w.startBulk(dismissal(bulk.BulkFilter{}))
 	w.settleAll()
 	d = w.bulk(d.ID)
 	require.EqualValues(t, 3, d.Failed)
@@ -141,7 +142,7 @@ func TestTheGuardianDecidesAboutEach(t *testing.T) {
 	require.NoError(t, w.DeleteGuardianRule(ctx, w.by, w.project, "quiet", 1))
 	again, err := w.RetryBulkAction(ctx, w.by, w.project, d.ID)
 	require.NoError(t, err)
-	require.Equal(t, functions.BulkRunning, again.State)
+	require.Equal(t, bulk.BulkRunning, again.State)
 	require.EqualValues(t, 3, again.Left)
 	w.settleAll()
 	require.EqualValues(t, 3, w.bulk(d.ID).Done)
@@ -151,7 +152,7 @@ func TestTheGuardianDecidesAboutEach(t *testing.T) {
 	w.addFlags("limit", 1)
 	w.guard(guardRule("one-by-one", guardian.Deny, "", guardian.BulkStart))
 	recorded := w.denials(guardian.BulkStart)
-	_, _, err = w.StartBulkAction(ctx, w.by, w.project, dismissal(functions.BulkFilter{}), functions.Idempotency{})
+	_, _, err = w.StartBulkAction(ctx, w.by, w.project, dismissal(bulk.BulkFilter{}), functions.Idempotency{})
 	requireCode(t, err, "denied_by_guardian")
 	_, err = w.RetryBulkAction(ctx, w.by, w.project, d.ID)
 	requireCode(t, err, "denied_by_guardian")
@@ -159,7 +160,7 @@ func TestTheGuardianDecidesAboutEach(t *testing.T) {
 	require.EqualValues(t, 1, w.count("select count(*) from audit where action = 'bulk.start'"))
 	_, err = w.CancelBulkAction(ctx, w.by, w.project, d.ID)
 	require.NoError(t, err, "what has ended may be cancelled; nothing happens")
-	require.Equal(t, functions.BulkFinished, w.bulk(d.ID).State)
+	require.Equal(t, bulk.BulkFinished, w.bulk(d.ID).State)
 }
 
 // TestABulkActionStops when somebody cancels it, and when the key is revoked with which it was begun.
@@ -168,12 +169,12 @@ func TestABulkActionStops(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	w.addFlags("mismatch", 2)
-	d := w.startBulk(dismissal(functions.BulkFilter{}))
+	d := w.startBulk(dismissal(bulk.BulkFilter{}))
 	_, err := w.CancelBulkAction(ctx, w.by, w.project, d.ID)
 	require.NoError(t, err)
 	w.settleAll()
 	d = w.bulk(d.ID)
-	require.Equal(t, functions.BulkCancelled, d.State)
+	require.Equal(t, bulk.BulkCancelled, d.State)
 	require.Contains(t, d.Detail, w.by.Actor())
 	require.EqualValues(t, 2, d.Left)
 
@@ -183,11 +184,11 @@ func TestABulkActionStops(t *testing.T) {
 	require.NoError(t, err)
 	retried, err := w.RetryBulkAction(ctx, other, w.project, d.ID)
 	require.NoError(t, err)
-	require.Equal(t, functions.BulkRunning, retried.State)
+	require.Equal(t, bulk.BulkRunning, retried.State)
 	require.NoError(t, w.RevokeKey(ctx, w.by, w.project, key.ID))
 	w.settleAll()
 	d = w.bulk(d.ID)
-	require.Equal(t, functions.BulkCancelled, d.State)
+	require.Equal(t, bulk.BulkCancelled, d.State)
 	require.Contains(t, d.Detail, "key")
 	require.EqualValues(t, 2, w.count("select count(*) from flags where resolved_at is null"))
 	_, err = w.RetryBulkAction(ctx, w.by, w.project, d.ID)
@@ -203,20 +204,20 @@ func TestJobsAreCancelledAndDeletedInBulk(t *testing.T) {
 	for range 3 {
 		jobs = append(jobs, w.submit(3).ID)
 	}
-	act := func(action string, f functions.BulkFilter) functions.BulkActionDetail {
-		return w.startBulk(bulk.Start{Subject: functions.BulkJobs, Action: action, Filter: f, Reason: "tidy"})
+	act := func(action string, f bulk.BulkFilter) bulk.BulkActionDetail {
+		return w.startBulk(bulk.Start{Subject: bulk.BulkJobs, Action: action, Filter: f, Reason: "tidy"})
 	}
-	d := act("cancel", functions.BulkFilter{IDs: jobs[:2]})
+	d := act("cancel", bulk.BulkFilter{IDs: jobs[:2]})
 	w.settleAll()
 	require.EqualValues(t, 2, w.bulk(d.ID).Done)
 	require.Equal(t, functions.JobCancelled, w.job(jobs[1]).State)
 	require.False(t, w.job(jobs[2]).State.Ended())
-	d = act("delete", functions.BulkFilter{Function: "numbers"})
+	d = act("delete", bulk.BulkFilter{Function: "numbers"})
 	require.EqualValues(t, 2, d.Total, "the one that goes on is not among them")
 	w.settleAll()
 	require.EqualValues(t, 2, w.bulk(d.ID).Done)
 	require.EqualValues(t, 1, w.count("select count(*) from jobs"))
-	_, err := w.PlanBulkAction(t.Context(), w.project, bulk.Start{Subject: functions.BulkJobs, Action: "archive", All: true, Reason: "r"})
+	_, err := w.PlanBulkAction(t.Context(), w.project, bulk.Start{Subject: bulk.BulkJobs, Action: "archive", All: true, Reason: "r"})
 	requireCode(t, err, "nothing_matches")
 }
 
@@ -226,7 +227,7 @@ func TestABulkActionAboutAgentsIsTakenBack(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	agents := []*agent{w.agent(honest), w.agent(honest), w.sibling(honest)}
-	d := w.startBulk(bulk.Start{Subject: functions.BulkAgents, Action: "exclude", Filter: functions.BulkFilter{IDs: []uuid.UUID{agents[0].id, agents[1].id}}, Reason: "loud"})
+	d := w.startBulk(bulk.Start{Subject: bulk.BulkAgents, Action: "exclude", Filter: bulk.BulkFilter{IDs: []uuid.UUID{agents[0].id, agents[1].id}}, Reason: "loud"})
 	w.settleAll()
 	d = w.bulk(d.ID)
 	require.EqualValues(t, 2, d.Done)
@@ -246,7 +247,7 @@ func TestABulkActionAboutAgentsIsTakenBack(t *testing.T) {
 	require.False(t, excluded(agents[0]))
 
 	operator := w.operator()
-	drain := bulk.Start{Subject: functions.BulkAgents, Action: "drain", Filter: functions.BulkFilter{Owner: "owner-1"}, Reason: "update"}
+	drain := bulk.Start{Subject: bulk.BulkAgents, Action: "drain", Filter: bulk.BulkFilter{Owner: "owner-1"}, Reason: "update"}
 	all, _, err := w.StartBulkAction(ctx, operator, uuid.Nil, drain, functions.Idempotency{})
 	require.NoError(t, err)
 	w.settleAll()
@@ -281,32 +282,32 @@ func TestBulkActionsHaveLimits(t *testing.T) {
 		code  string
 	}{
 		{bulk.Start{Subject: "cats", Action: "dismiss", Reason: "r"}, "bad_bulk_action"},
-		{bulk.Start{Subject: functions.BulkFlags, Action: "accept", Reason: "r"}, "bad_bulk_action"},
-		{bulk.Start{Subject: functions.BulkJobs, Action: "cancel", Filter: functions.BulkFilter{Kind: "x"}, Reason: "r"}, "bad_bulk_action"},
-		{bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", Filter: functions.BulkFilter{Owner: "x"}, Reason: "r"}, "bad_bulk_action"},
-		{bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", All: true}, "bad_reason"},
-		{bulk.Start{Subject: functions.BulkFlags, Action: "dismiss", Reason: "r"}, "bad_bulk_action"},
-		{bulk.Start{Subject: functions.BulkJobs, Action: "delete", Filter: functions.BulkFilter{IDs: []uuid.UUID{}}, Reason: "r"}, "bad_bulk_action"},
-		{bulk.Start{Subject: functions.BulkJobs, Action: "delete", Filter: functions.BulkFilter{Function: "numbers"}, All: true, Reason: "r"}, "bad_bulk_action"},
-		{dismissal(functions.BulkFilter{IDs: slices.Repeat([]uuid.UUID{uuid.New()}, bulk.MaxIDs+1)}), "bad_bulk_action"},
-		{dismissal(functions.BulkFilter{IDs: slices.Repeat([]uuid.UUID{uuid.New()}, bulk.MaxIDs)}), "nothing_matches"},
-		{dismissal(functions.BulkFilter{Like: new(uuid.New())}), "not_found"},
+		{bulk.Start{Subject: bulk.BulkFlags, Action: "accept", Reason: "r"}, "bad_bulk_action"},
+		{bulk.Start{Subject: bulk.BulkJobs, Action: "cancel", Filter: bulk.BulkFilter{Kind: "x"}, Reason: "r"}, "bad_bulk_action"},
+		{bulk.Start{Subject: bulk.BulkFlags, Action: "dismiss", Filter: bulk.BulkFilter{Owner: "x"}, Reason: "r"}, "bad_bulk_action"},
+		{bulk.Start{Subject: bulk.BulkFlags, Action: "dismiss", All: true}, "bad_reason"},
+		{bulk.Start{Subject: bulk.BulkFlags, Action: "dismiss", Reason: "r"}, "bad_bulk_action"},
+		{bulk.Start{Subject: bulk.BulkJobs, Action: "delete", Filter: bulk.BulkFilter{IDs: []uuid.UUID{}}, Reason: "r"}, "bad_bulk_action"},
+		{bulk.Start{Subject: bulk.BulkJobs, Action: "delete", Filter: bulk.BulkFilter{Function: "numbers"}, All: true, Reason: "r"}, "bad_bulk_action"},
+		{dismissal(bulk.BulkFilter{IDs: slices.Repeat([]uuid.UUID{uuid.New()}, bulk.MaxIDs+1)}), "bad_bulk_action"},
+		{dismissal(bulk.BulkFilter{IDs: slices.Repeat([]uuid.UUID{uuid.New()}, bulk.MaxIDs)}), "nothing_matches"},
+		{dismissal(bulk.BulkFilter{Like: new(uuid.New())}), "not_found"},
 	} {
 		_, err := w.PlanBulkAction(ctx, w.project, bad.start)
 		requireCode(t, err, bad.code)
 	}
-	plan, err := w.PlanBulkAction(ctx, w.project, dismissal(functions.BulkFilter{}))
+	plan, err := w.PlanBulkAction(ctx, w.project, dismissal(bulk.BulkFilter{}))
 	require.NoError(t, err)
 	require.EqualValues(t, bulk.MaxItems, plan.Total)
-	first := w.startBulk(dismissal(functions.BulkFilter{}))
+	first := w.startBulk(dismissal(bulk.BulkFilter{}))
 	require.EqualValues(t, bulk.MaxItems, first.Total)
 	w.addFlags("limit", 1)
-	_, err = w.PlanBulkAction(ctx, w.project, dismissal(functions.BulkFilter{}))
+	_, err = w.PlanBulkAction(ctx, w.project, dismissal(bulk.BulkFilter{}))
 	requireCode(t, err, "too_many_items")
 	for i := 1; i < bulk.MaxRunning; i++ {
-		w.startBulk(dismissal(functions.BulkFilter{Kind: "limit"}))
+		w.startBulk(dismissal(bulk.BulkFilter{Kind: "limit"}))
 	}
-	one := dismissal(functions.BulkFilter{Kind: "limit"})
+	one := dismissal(bulk.BulkFilter{Kind: "limit"})
 	_, _, err = w.StartBulkAction(ctx, w.by, w.project, one, functions.Idempotency{})
 	requireCode(t, err, "too_many_bulk_actions")
 	_, err = w.CancelBulkAction(ctx, w.by, w.project, first.ID)
@@ -319,16 +320,16 @@ func TestOldBulkActionsAreForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addFlags("mismatch", 1)
-	old := w.startBulk(dismissal(functions.BulkFilter{}))
+	old := w.startBulk(dismissal(bulk.BulkFilter{}))
 	w.settleAll()
 	w.addFlags("limit", 1)
-	going := w.startBulk(dismissal(functions.BulkFilter{}))
+	going := w.startBulk(dismissal(bulk.BulkFilter{}))
 	_, err := w.store.Pool.Exec(t.Context(), fmt.Sprintf("update ostraka.bulk_actions set ended_at = now() - interval '%d seconds', created_at = now() - interval '1 year'", int(bulk.KeptFor.Seconds())+60))
 	require.NoError(t, err)
 	_, err = w.store.Pool.Exec(t.Context(), "update ostraka.bulk_actions set ended_at = null where state = 'running'")
 	require.NoError(t, err)
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	_, err = w.GetBulkAction(t.Context(), w.project, old.ID)
 	requireCode(t, err, "not_found")
-	require.Equal(t, functions.BulkRunning, w.bulk(going.ID).State)
+	require.Equal(t, bulk.BulkRunning, w.bulk(going.ID).State)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // Record stores the results of a lease, and carries out what follows from them where the job is small.
@@ -55,7 +56,7 @@ func (s *Service) carry(ctx context.Context, shortcut *functions.Shortcut) {
 // relaxed says whether a step's commit need not wait for the disk, since that of one that follows does.
 func relaxed(step functions.Step) bool {
 	switch step.(type) {
-	case functions.AggregateArgs, functions.MergeArgs:
+	case stepargs.AggregateArgs, stepargs.MergeArgs:
 		return true
 	default:
 		return false
@@ -65,7 +66,7 @@ func relaxed(step functions.Step) bool {
 // outlives says whether what a step did, and those before it, outlives Postgres. The end of a job tells: where a part of the way to it was
 // lost, there is no end.
 func (s *Service) outlives(ctx context.Context, step functions.Step) bool {
-	args, end := step.(functions.FinishArgs)
+	args, end := step.(stepargs.FinishArgs)
 	if !end {
 		return !relaxed(step)
 	}
@@ -76,13 +77,13 @@ func (s *Service) outlives(ctx context.Context, step functions.Step) bool {
 // step carries out one of the steps that functions.Shortens names.
 func (s *Service) step(ctx context.Context, step functions.Step) error {
 	switch args := step.(type) {
-	case functions.VerifyArgs:
+	case stepargs.VerifyArgs:
 		return s.Verify(ctx, args)
-	case functions.AggregateArgs:
+	case stepargs.AggregateArgs:
 		return s.Aggregate(ctx, args)
-	case functions.MergeArgs:
+	case stepargs.MergeArgs:
 		return s.Merge(ctx, args)
-	case functions.FinishArgs:
+	case stepargs.FinishArgs:
 		return s.Finish(ctx, args)
 	default:
 		return fmt.Errorf("a request cannot carry out a step %s", step.Kind())

@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/registry"
 	registrysql "github.com/ostraka/ostraka/functions/registry/sql"
 	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/testenv"
@@ -31,7 +32,7 @@ func (w *world) ageObjects() {
 
 func (w *world) collect() {
 	w.t.Helper()
-	require.NoError(w.t, w.Collect(w.t.Context(), functions.CollectArgs{}))
+	require.NoError(w.t, w.Collect(w.t.Context(), stepargs.CollectArgs{}))
 }
 
 func (w *world) put(content string) string {
@@ -269,7 +270,7 @@ func TestACollectionGoesOnWhereItWasCutOff(t *testing.T) {
 		unused := []string{w.put("a"), w.put("b"), w.put("c")}
 		w.ageObjects()
 		w.faults.arm(n)
-		_ = w.Collect(t.Context(), functions.CollectArgs{})
+		_ = w.Collect(t.Context(), stepargs.CollectArgs{})
 		cut := w.disarm()
 		for _, digest := range unused {
 			testenv.Eventually(t, func() bool { // Postgres may not know yet that a run was cut off, which then still has its lock

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/wasm"
 )
@@ -129,7 +130,7 @@ func TestAFailingValidatorIsNoVerdict(t *testing.T) {
 			if err == nil {
 				return
 			}
-			require.Equal(t, functions.CompareArgs{}.Kind(), s.Kind)
+			require.Equal(t, stepargs.CompareArgs{}.Kind(), s.Kind)
 			require.ErrorContains(t, err, "fuel")
 			if tries++; tries == 1 {
 				explained, err := w.Explain(t.Context(), w.project, job.ID)

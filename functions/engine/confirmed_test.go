@@ -7,6 +7,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -39,7 +40,7 @@ func TestALimitThatTheServerConfirmsFailsTheShard(t *testing.T) {
 							a.do(4)
 							w.settleAll()
 						}
-						require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+						require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 						w.settleAll()
 					}
 					done := w.job(job.ID)

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -198,7 +199,7 @@ func TestExpiryMayBeCutOffAnywhere(t *testing.T) {
 		a.lease(10)
 	}
 	w.sql("update ostraka.leases set deadline = now() - interval '1 second'")
-	w.cutOff(job.ID, func() error { return w.Expire(t.Context(), functions.ExpireArgs{}) })
+	w.cutOff(job.ID, func() error { return w.Expire(t.Context(), stepargs.ExpireArgs{}) })
 	require.Equal(t, int64(30), w.count("select sum(lost) from shards"))
 	require.Equal(t, int64(3), w.count("select count(*) from audit where action = 'lease.expire'"))
 	require.Nil(t, a.lease(30), "so many leases without a result end in a pause")

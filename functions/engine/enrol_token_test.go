@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 func TestAnEnrolmentTokenIsCheckedByItself(t *testing.T) {
@@ -93,9 +94,9 @@ func TestStrangersLeaveNothing(t *testing.T) {
 	// Who is never heard of is forgotten within an hour, who is heard of after a week.
 	w.sql("update ostraka.agents set created_at = now() - interval '61 minutes' where state = 'pending'")
 	w.sql("update ostraka.agents set last_seen_at = now() where public_key = $1", []byte(publicKey(key)))
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.EqualValues(t, 1, w.controlCount("select count(*) from agents where state = 'pending'"))
 	w.sql("update ostraka.agents set created_at = now() - interval '169 hours' where state = 'pending'")
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Equal(t, before, rows(), "nothing is left")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
@@ -187,7 +188,7 @@ func TestADeletedJobLeavesNothing(t *testing.T) {
 		kept[table] = w.rowsOf(table, beside.ID)
 	}
 	w.inProject("insert into trust (agent_id, passed) values ($1, 7) on conflict (agent_id) do update set passed = 7", a.id)
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	results, events := *w.quota(functions.QuotaResults).Used, *w.quota(functions.QuotaEvents).Used
 	require.Equal(t, int64(6), results)
 
@@ -248,7 +249,7 @@ func TestADeletedJobLeavesNothing(t *testing.T) {
 	require.Equal(t, results-1, *w.quota(functions.QuotaResults).Used)
 	require.Less(t, *w.quota(functions.QuotaEvents).Used, events)
 	used := *w.quota(functions.QuotaResults).Used
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Equal(t, used, *w.quota(functions.QuotaResults).Used, "a count says the same")
 
 	w.ageObjects()
@@ -312,27 +313,27 @@ func TestStepsOfADeletedJobDoNothing(t *testing.T) {
 	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
 	p, id, ctx := w.project, job.ID, t.Context()
 	steps := map[string]func() error{
-		"verify":    func() error { return w.Verify(ctx, functions.VerifyArgs{Project: p, Submission: submission}) },
-		"compare":   func() error { return w.Compare(ctx, functions.CompareArgs{Project: p, Submission: submission}) },
-		"score":     func() error { return w.ScoreResults(ctx, functions.ScoreResultsArgs{Project: p, Job: id}) },
-		"aggregate": func() error { return w.Aggregate(ctx, functions.AggregateArgs{Project: p, Job: id}) },
-		"merge":     func() error { return w.Merge(ctx, functions.MergeArgs{Project: p, Job: id}) },
-		"preview":   func() error { return w.Preview(ctx, functions.PreviewArgs{Project: p, Job: id}) },
-		"refold":    func() error { return w.Refold(ctx, functions.RefoldArgs{Project: p, Job: id}) },
-		"finish":    func() error { return w.Finish(ctx, functions.FinishArgs{Project: p, Job: id}) },
-		"follow up": func() error { return w.FollowUp(ctx, functions.FollowUpArgs{Project: p, Job: id}) },
-		"cancel":    func() error { return w.Cancel(ctx, functions.CancelArgs{Project: p, Job: id}) },
+		"verify":    func() error { return w.Verify(ctx, stepargs.VerifyArgs{Project: p, Submission: submission}) },
+		"compare":   func() error { return w.Compare(ctx, stepargs.CompareArgs{Project: p, Submission: submission}) },
+		"score":     func() error { return w.ScoreResults(ctx, stepargs.ScoreResultsArgs{Project: p, Job: id}) },
+		"aggregate": func() error { return w.Aggregate(ctx, stepargs.AggregateArgs{Project: p, Job: id}) },
+		"merge":     func() error { return w.Merge(ctx, stepargs.MergeArgs{Project: p, Job: id}) },
+		"preview":   func() error { return w.Preview(ctx, stepargs.PreviewArgs{Project: p, Job: id}) },
+		"refold":    func() error { return w.Refold(ctx, stepargs.RefoldArgs{Project: p, Job: id}) },
+		"finish":    func() error { return w.Finish(ctx, stepargs.FinishArgs{Project: p, Job: id}) },
+		"follow up": func() error { return w.FollowUp(ctx, stepargs.FollowUpArgs{Project: p, Job: id}) },
+		"cancel":    func() error { return w.Cancel(ctx, stepargs.CancelArgs{Project: p, Job: id}) },
 		"window": func() error {
-			return w.CloseWindow(ctx, functions.CloseWindowArgs{Project: p, Job: id, Agent: a.id, Window: 1})
+			return w.CloseWindow(ctx, stepargs.CloseWindowArgs{Project: p, Job: id, Agent: a.id, Window: 1})
 		},
-		"tail":      func() error { return w.Tail(ctx, functions.TailArgs{Project: p, Job: id}) },
-		"finalise":  func() error { return w.Finalise(ctx, functions.FinaliseArgs{Project: p, Job: id, Agent: a.id}) },
-		"platforms": func() error { return w.ComparePlatforms(ctx, functions.ComparePlatformsArgs{Project: p, Job: id}) },
-		"unsteady":  func() error { return w.ExcuseUnsteady(ctx, functions.ExcuseUnsteadyArgs{Project: p, Job: id}) },
+		"tail":      func() error { return w.Tail(ctx, stepargs.TailArgs{Project: p, Job: id}) },
+		"finalise":  func() error { return w.Finalise(ctx, stepargs.FinaliseArgs{Project: p, Job: id, Agent: a.id}) },
+		"platforms": func() error { return w.ComparePlatforms(ctx, stepargs.ComparePlatformsArgs{Project: p, Job: id}) },
+		"unsteady":  func() error { return w.ExcuseUnsteady(ctx, stepargs.ExcuseUnsteadyArgs{Project: p, Job: id}) },
 		"taint": func() error {
-			return w.Taint(ctx, functions.TaintArgs{Project: p, Agent: a.id, Reason: "x", Proven: true})
+			return w.Taint(ctx, stepargs.TaintArgs{Project: p, Agent: a.id, Reason: "x", Proven: true})
 		},
-		"erase": func() error { return w.Erase(ctx, functions.EraseArgs{Project: p, Job: id}) },
+		"erase": func() error { return w.Erase(ctx, stepargs.EraseArgs{Project: p, Job: id}) },
 	}
 	all := func() {
 		for what, step := range steps {
@@ -379,7 +380,7 @@ func TestDeletingMayBeCutOffAnywhere(t *testing.T) {
 	require.Equal(t, int64(1), w.count("select count(*) from wrong_alike"))
 	require.Zero(t, *w.quota(functions.QuotaResults).Used)
 	require.Equal(t, int64(1), w.controlCount("select count(*) from river.river_job where kind = 'erase' and state = 'scheduled'"), "it looks once more, later")
-	require.NoError(t, w.Erase(context.Background(), functions.EraseArgs{Project: w.project, Job: job.ID}))
+	require.NoError(t, w.Erase(context.Background(), stepargs.EraseArgs{Project: w.project, Job: job.ID}))
 }
 
 // TestFollowUpsOutliveTheirJob: what a deleted job has led to goes on, and no rule makes it once more.
@@ -406,7 +407,7 @@ func TestFollowUpsOutliveTheirJob(t *testing.T) {
 	require.NoError(t, err)
 	w.settleAll()
 	w.erase(list[0].ID)
-	require.NoError(t, w.FollowUp(t.Context(), functions.FollowUpArgs{Project: w.project, Job: job.ID}))
+	require.NoError(t, w.FollowUp(t.Context(), stepargs.FollowUpArgs{Project: w.project, Job: job.ID}))
 	require.Equal(t, int64(1), w.count("select count(*) from jobs"), "a follow-up that was deleted is not made again")
 
 	other := w.submit(3, func(j *functions.NewJob) { j.Quorum = 1 })
@@ -438,7 +439,7 @@ func TestARerunOutlivesItsJob(t *testing.T) {
 	job := w.submit(20, trusting)
 	w.settleAll()
 	require.Equal(t, functions.JobFinished, w.workOff(job, 20, suspect).State)
-	require.NoError(t, w.Taint(t.Context(), functions.TaintArgs{Project: w.project, Agent: suspect.id, Reason: "an audit has failed"}))
+	require.NoError(t, w.Taint(t.Context(), stepargs.TaintArgs{Project: w.project, Agent: suspect.id, Reason: "an audit has failed"}))
 	require.Equal(t, int64(1), w.count("select count(*) from incidents"))
 	again := w.submit(20, trusting, rerunOf(job.ID))
 	third := w.submit(20, trusting, rerunOf(again.ID))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/testenv"
 	"github.com/ostraka/ostraka/testenv/lockorder"
@@ -216,7 +217,7 @@ func (w *world) step(s waiting) error {
 	for {
 		err := w.turn(s)
 		var later *functions.Snooze
-		if !errors.As(err, &later) || later.For > 0 && s.Kind != (functions.SplitArgs{}).Kind() { // Postgres may not know yet that a split was cut off
+		if !errors.As(err, &later) || later.For > 0 && s.Kind != (stepargs.SplitArgs{}).Kind() { // Postgres may not know yet that a split was cut off
 			return err
 		}
 	}
@@ -226,65 +227,65 @@ func (w *world) step(s waiting) error {
 func (w *world) turn(s waiting) error {
 	ctx := w.t.Context()
 	switch s.Kind {
-	case functions.AdvanceRunArgs{}.Kind():
+	case stepargs.AdvanceRunArgs{}.Kind():
 		return run(ctx, s, w.Advance)
-	case functions.BulkArgs{}.Kind():
+	case stepargs.BulkArgs{}.Kind():
 		return run(ctx, s, w.RunBulk)
-	case functions.FireScheduleArgs{}.Kind():
+	case stepargs.FireScheduleArgs{}.Kind():
 		return run(ctx, s, w.Fire)
-	case functions.SpreadWebhooksArgs{}.Kind():
+	case stepargs.SpreadWebhooksArgs{}.Kind():
 		return run(ctx, s, w.SpreadWebhooks)
-	case functions.DeliverWebhookArgs{}.Kind():
+	case stepargs.DeliverWebhookArgs{}.Kind():
 		return run(ctx, s, w.DeliverWebhook)
-	case functions.SplitArgs{}.Kind():
+	case stepargs.SplitArgs{}.Kind():
 		return run(ctx, s, w.Split)
-	case functions.VerifyArgs{}.Kind():
+	case stepargs.VerifyArgs{}.Kind():
 		return run(ctx, s, w.Verify)
-	case functions.CompareArgs{}.Kind():
+	case stepargs.CompareArgs{}.Kind():
 		return run(ctx, s, w.Compare)
-	case functions.ScoreCodeArgs{}.Kind():
+	case stepargs.ScoreCodeArgs{}.Kind():
 		return run(ctx, s, w.ScoreCode)
-	case functions.ScoreResultsArgs{}.Kind():
+	case stepargs.ScoreResultsArgs{}.Kind():
 		return run(ctx, s, w.ScoreResults)
-	case functions.AggregateArgs{}.Kind():
+	case stepargs.AggregateArgs{}.Kind():
 		return run(ctx, s, w.Aggregate)
-	case functions.MergeArgs{}.Kind():
+	case stepargs.MergeArgs{}.Kind():
 		return run(ctx, s, w.Merge)
-	case functions.PreviewArgs{}.Kind():
+	case stepargs.PreviewArgs{}.Kind():
 		return run(ctx, s, w.Preview)
-	case functions.RefoldArgs{}.Kind():
+	case stepargs.RefoldArgs{}.Kind():
 		return run(ctx, s, w.Refold)
-	case functions.FinishArgs{}.Kind():
+	case stepargs.FinishArgs{}.Kind():
 		return run(ctx, s, w.Finish)
-	case functions.ClaimsArgs{}.Kind():
+	case stepargs.ClaimsArgs{}.Kind():
 		return run(ctx, s, w.WeighClaims)
-	case functions.JudgeControlsArgs{}.Kind():
+	case stepargs.JudgeControlsArgs{}.Kind():
 		return run(ctx, s, w.JudgeControls)
-	case functions.FollowUpArgs{}.Kind():
+	case stepargs.FollowUpArgs{}.Kind():
 		return run(ctx, s, w.FollowUp)
-	case functions.CancelArgs{}.Kind():
+	case stepargs.CancelArgs{}.Kind():
 		return run(ctx, s, w.Cancel)
-	case functions.ReceiptArgs{}.Kind():
+	case stepargs.ReceiptArgs{}.Kind():
 		return run(ctx, s, w.Receipt)
-	case functions.ArchiveArgs{}.Kind():
+	case stepargs.ArchiveArgs{}.Kind():
 		return run(ctx, s, w.Archive)
-	case functions.EraseArgs{}.Kind():
+	case stepargs.EraseArgs{}.Kind():
 		return run(ctx, s, w.Erase)
-	case functions.RevokeArgs{}.Kind():
+	case stepargs.RevokeArgs{}.Kind():
 		return run(ctx, s, w.Revoke)
-	case functions.RecheckArgs{}.Kind():
+	case stepargs.RecheckArgs{}.Kind():
 		return run(ctx, s, w.Recheck)
-	case functions.CloseWindowArgs{}.Kind():
+	case stepargs.CloseWindowArgs{}.Kind():
 		return run(ctx, s, w.CloseWindow)
-	case functions.TailArgs{}.Kind():
+	case stepargs.TailArgs{}.Kind():
 		return run(ctx, s, w.Tail)
-	case functions.FinaliseArgs{}.Kind():
+	case stepargs.FinaliseArgs{}.Kind():
 		return run(ctx, s, w.Finalise)
-	case functions.ComparePlatformsArgs{}.Kind():
+	case stepargs.ComparePlatformsArgs{}.Kind():
 		return run(ctx, s, w.ComparePlatforms)
-	case functions.ExcuseUnsteadyArgs{}.Kind():
+	case stepargs.ExcuseUnsteadyArgs{}.Kind():
 		return run(ctx, s, w.ExcuseUnsteady)
-	case functions.TaintArgs{}.Kind():
+	case stepargs.TaintArgs{}.Kind():
 		return run(ctx, s, w.Taint)
 	default:
 		return fmt.Errorf("there is no step %q", s.Kind)

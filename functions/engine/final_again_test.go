@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // TestFinalResultsOfALiarAreOpenedAgainWhileTheJobRuns: an agent is caught in another job, and lies of its that were final are taken back.
@@ -57,7 +58,7 @@ func TestAWindowWaitsForAllAuditsOfItsAgent(t *testing.T) {
 	require.Equal(t, 300, a.do(300))
 	taken := false
 	w.drain(func(s waiting) {
-		if s.Kind == (functions.RecheckArgs{}).Kind() && !taken {
+		if s.Kind == (stepargs.RecheckArgs{}).Kind() && !taken {
 			taken = true
 			w.exec("delete from rechecks where shard = (select min(shard) from audits where number = 0)")
 		}
@@ -73,7 +74,7 @@ func TestAWindowWaitsForAllAuditsOfItsAgent(t *testing.T) {
 	batch := uuid.New()
 	w.exec("insert into rechecks (job_id, shard, why) values ($1, $2, 'audit')", job.ID, late)
 	w.exec("insert into recheck_batches (id) values ($1)", batch)
-	require.NoError(t, w.Recheck(t.Context(), functions.RecheckArgs{Project: w.project, Batch: batch}))
+	require.NoError(t, w.Recheck(t.Context(), stepargs.RecheckArgs{Project: w.project, Batch: batch}))
 	w.settleAll()
 	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
 	require.Zero(t, w.count("select count(*) from windows where state <> 'passed'"))
@@ -94,7 +95,7 @@ func TestAWindowWaitsForAllAuditsOfItsOwner(t *testing.T) {
 	require.Equal(t, 200, other.do(200))
 	taken := false
 	w.drain(func(s waiting) {
-		if s.Kind == (functions.RecheckArgs{}).Kind() && !taken {
+		if s.Kind == (stepargs.RecheckArgs{}).Kind() && !taken {
 			taken = true
 			w.exec("delete from rechecks where shard = (select min(shard) from audits where agent_id = $1 and state = 'drawn')", one.id)
 		}
@@ -109,7 +110,7 @@ func TestAWindowWaitsForAllAuditsOfItsOwner(t *testing.T) {
 	batch := uuid.New()
 	w.exec("insert into rechecks (job_id, shard, why) values ($1, $2, 'audit')", job.ID, w.count("select shard from audits where state = 'drawn'"))
 	w.exec("insert into recheck_batches (id) values ($1)", batch)
-	require.NoError(t, w.Recheck(t.Context(), functions.RecheckArgs{Project: w.project, Batch: batch}))
+	require.NoError(t, w.Recheck(t.Context(), stepargs.RecheckArgs{Project: w.project, Batch: batch}))
 	w.settleAll()
 	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
 	require.Zero(t, w.count("select count(*) from windows where state <> 'passed'"))

@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/tenant"
@@ -68,7 +69,7 @@ func TestAFollowUpIsMadeOnce(t *testing.T) {
 	require.Len(t, event, 1)
 	require.Contains(t, string(event[0].Data), child.ID.String())
 
-	args := functions.FollowUpArgs{Project: w.project, Job: parent.ID}
+	args := stepargs.FollowUpArgs{Project: w.project, Job: parent.ID}
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -89,7 +90,7 @@ func TestAFollowUpIsMadeOnce(t *testing.T) {
 	skips := w.events(child.ID, base.EventSkipped)
 	require.Len(t, skips, 1)
 	require.Contains(t, string(skips[0].Data), string(planner.SkipCountLimit))
-	require.NoError(t, w.FollowUp(t.Context(), functions.FollowUpArgs{Project: w.project, Job: child.ID}))
+	require.NoError(t, w.FollowUp(t.Context(), stepargs.FollowUpArgs{Project: w.project, Job: child.ID}))
 	require.Len(t, w.events(child.ID, base.EventSkipped), 1, "a skip is told once")
 }
 
@@ -99,7 +100,7 @@ func TestAFollowUpPlansAgain(t *testing.T) {
 	w := newWorld(t)
 	parent := w.finished()
 	w.rule("again")
-	args := functions.FollowUpArgs{Project: w.project, Job: parent.ID}
+	args := stepargs.FollowUpArgs{Project: w.project, Job: parent.ID}
 	planned, release := w.holdUp(store.LockJob)
 	slow := make(chan error, 1)
 	go func() { slow <- w.FollowUp(t.Context(), args) }()
@@ -136,7 +137,7 @@ func TestManyJobsOfOneRootKeepTheLimit(t *testing.T) {
 	require.Len(t, w.family(parent.ID), planner.HardMaxJobs+1)
 	require.Len(t, w.events(parent.ID, base.EventSkipped), 2)
 	w.sql("delete from " + w.schema() + ".rules where name in (select name from " + w.schema() + ".rules order by name limit 10)")
-	require.NoError(t, w.FollowUp(t.Context(), functions.FollowUpArgs{Project: w.project, Job: parent.ID}))
+	require.NoError(t, w.FollowUp(t.Context(), stepargs.FollowUpArgs{Project: w.project, Job: parent.ID}))
 	require.Len(t, w.family(parent.ID), planner.HardMaxJobs+1, "those of deleted rules count as well")
 }
 

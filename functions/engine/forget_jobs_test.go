@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
 
@@ -23,7 +24,7 @@ func (w *world) keepJobs(days int) error {
 // retain is an hour's retention, with what follows from it.
 func (w *world) retain() {
 	w.t.Helper()
-	require.NoError(w.t, w.Retain(w.t.Context(), functions.RetentionArgs{}))
+	require.NoError(w.t, w.Retain(w.t.Context(), stepargs.RetentionArgs{}))
 	w.settleAll()
 }
 
@@ -92,7 +93,7 @@ func TestAJobThatCannotBeForgottenHoldsUpNoOther(t *testing.T) {
 	w.settleAll()
 	w.sql("alter table " + w.schema() + ".jobs add constraint stuck check (state <> 'deleting' or id <> '" + stuck.ID.String() + "')")
 	require.NoError(t, w.keepJobs(3))
-	err := w.Retain(t.Context(), functions.RetentionArgs{})
+	err := w.Retain(t.Context(), stepargs.RetentionArgs{})
 	require.ErrorContains(t, err, stuck.ID.String())
 	require.ErrorContains(t, err, w.project.String())
 	w.settleAll()

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/policy"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/guardian"
 )
 
@@ -156,7 +157,7 @@ func TestNobodyIsWaitedForWhomConditionsLeaveOut(t *testing.T) {
 	require.Equal(t, 2, one.do(2))
 	w.settleAll()
 	require.Nil(t, other.lease(2))
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	w.settleAll()
 	require.Equal(t, functions.JobFinished, w.job(job.ID).State)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // trusting is a job whose bound is so weak that the first answer is final: half of the results may be wrong.
@@ -79,7 +80,7 @@ func TestAnIncidentGrows(t *testing.T) {
 	confirmed := w.job(job.ID).Verification.Rechecks
 	require.NotZero(t, confirmed)
 	require.Less(t, confirmed, int64(60))
-	taint := functions.TaintArgs{Project: w.project, Agent: a.id, Reason: "an audit has failed"}
+	taint := stepargs.TaintArgs{Project: w.project, Agent: a.id, Reason: "an audit has failed"}
 	for range 2 {
 		require.NoError(t, w.Taint(t.Context(), taint))
 		require.Equal(t, 60-confirmed, w.count("select shards from incidents"))

@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // TestAnAgentThatIsStartedAgainGoesOn is what happens most: each start is another instance.
@@ -72,10 +73,10 @@ func TestACopiedKeyIsFound(t *testing.T) {
 	requireTruth(t, w.job(job.ID), truth(rangeOf(6)))
 	w.check(job.ID)
 
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Equal(t, int64(3), w.controlCount("select count(*) from agent_instances"))
 	w.sql("update ostraka.agent_instances set started_at = now() - interval '31 days'")
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Equal(t, int64(1), w.controlCount("select count(*) from agent_instances"), "that which speaks now is kept")
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -22,7 +23,7 @@ import (
 func (w *world) expire(lease uuid.UUID) {
 	w.t.Helper()
 	w.sql("update ostraka.leases set deadline = now() - interval '1 second' where id = $1 and ended_at is null", lease)
-	require.NoError(w.t, w.Expire(w.t.Context(), functions.ExpireArgs{}))
+	require.NoError(w.t, w.Expire(w.t.Context(), stepargs.ExpireArgs{}))
 }
 
 // sql changes what only time or an operator changes.
@@ -42,7 +43,7 @@ func TestALeaseThatDiesReturnsItsShards(t *testing.T) {
 	require.Nil(t, b.lease(5))
 	_, err := a.post(dead.ID, a.results(dead.Shards[:2])...)
 	require.NoError(t, err)
-	require.NoError(t, w.Expire(t.Context(), functions.ExpireArgs{}))
+	require.NoError(t, w.Expire(t.Context(), stepargs.ExpireArgs{}))
 	require.Nil(t, b.lease(5), "it is alive until its deadline")
 	w.expire(dead.ID)
 	w.expire(dead.ID)
@@ -88,7 +89,7 @@ func TestHeartbeatsKeepALeaseUntilItsLastCall(t *testing.T) {
 	w.sql("update ostraka.leases set last_call = now() - interval '1 second'")
 	_, err = w.Heartbeat(t.Context(), a.id, fleet.Heartbeat{Leases: []uuid.UUID{lease.ID}})
 	require.NoError(t, err)
-	require.NoError(t, w.Expire(t.Context(), functions.ExpireArgs{}))
+	require.NoError(t, w.Expire(t.Context(), stepargs.ExpireArgs{}))
 	d, err = w.Heartbeat(t.Context(), a.id, fleet.Heartbeat{Leases: []uuid.UUID{lease.ID}})
 	require.NoError(t, err)
 	require.Equal(t, []uuid.UUID{lease.ID}, d.EndedLeases)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // TestAJobIsMeasuredOnce: what a job took is measured when it has ended, in parts, and not again.
@@ -24,7 +25,7 @@ func TestAJobIsMeasuredOnce(t *testing.T) {
 	w.settleAll()
 	w.sql("update " + w.schema() + ".job_metrics set next_shard = 0, executions = 0, cpu_us = 0, wall_us = 0, output_bytes = 0, walls = '{}'")
 	w.sql("update " + w.schema() + ".attempts set cpu_us = 1000000, wall_us = case when shard < 19 then 2000000 else 64000000 end, output_bytes = 10")
-	args := functions.FollowUpArgs{Project: w.project, Job: job.ID}
+	args := stepargs.FollowUpArgs{Project: w.project, Job: job.ID}
 	require.NoError(t, w.FollowUp(ctx, args))
 	m, err := w.GetMetrics(ctx, w.project, job.ID)
 	require.NoError(t, err)

@@ -19,6 +19,7 @@ import (
 	jobsql "github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/migrations"
 )
@@ -29,7 +30,7 @@ func packsAtOnce(o *engine.Options) { o.PackAfter = time.Microsecond }
 // packEnded packs what there is to pack.
 func (w *world) packEnded() {
 	w.t.Helper()
-	require.NoError(w.t, w.Pack(w.t.Context(), functions.PackArgs{}))
+	require.NoError(w.t, w.Pack(w.t.Context(), stepargs.PackArgs{}))
 }
 
 // seen is what readers are told of the attempts of a job.
@@ -105,7 +106,7 @@ func TestAPackedJobIsMeasured(t *testing.T) {
 	w.exec("update attempts set cpu_us = 1000 + shard, wall_us = 5000 + shard where job_id = $1", job.ID)
 	w.exec("update attempts set matters = '' where job_id = $1 and shard = 7", job.ID)
 	measured := func() planner.Metrics {
-		require.NoError(t, w.FollowUp(t.Context(), functions.FollowUpArgs{Project: w.project, Job: job.ID}))
+		require.NoError(t, w.FollowUp(t.Context(), stepargs.FollowUpArgs{Project: w.project, Job: job.ID}))
 		m, err := w.GetMetrics(t.Context(), w.project, job.ID)
 		require.NoError(t, err)
 		return m
@@ -142,7 +143,7 @@ func TestAJobThatCannotBePackedKeepsNoOther(t *testing.T) {
 	w := newWorld(t, packsAtOnce)
 	first, second := w.agreed(70), w.agreed(80)
 	w.exec("alter table attempt_pages add constraint broken check (job_id <> '" + first.ID.String() + "')")
-	err := w.Pack(t.Context(), functions.PackArgs{})
+	err := w.Pack(t.Context(), stepargs.PackArgs{})
 	require.ErrorContains(t, err, first.ID.String())
 	require.EqualValues(t, 2*70, w.rowsOf("attempts", first.ID))
 	require.Zero(t, w.rowsOf("attempts", second.ID))
@@ -233,7 +234,7 @@ func TestPackingMayBeCutOffAnywhere(t *testing.T) {
 	job := w.agreed(1030)
 	results := w.allResults(job.ID, jobs.ResultQuery{After: -1})
 	cuts := w.cutOff(job.ID, func() error {
-		return w.Pack(t.Context(), functions.PackArgs{})
+		return w.Pack(t.Context(), stepargs.PackArgs{})
 	})
 	require.Greater(t, cuts, 5)
 	require.Zero(t, w.rowsOf("attempts", job.ID))

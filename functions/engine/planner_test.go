@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/submit"
 )
 
@@ -107,7 +108,7 @@ func TestAPlannerRefinesUntilItConverges(t *testing.T) {
 	var all sync.WaitGroup
 	for _, j := range chain.Jobs {
 		all.Go(func() {
-			if err := w.FollowUp(context.Background(), functions.FollowUpArgs{Project: w.project, Job: j.ID}); err != nil {
+			if err := w.FollowUp(context.Background(), stepargs.FollowUpArgs{Project: w.project, Job: j.ID}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -136,7 +137,7 @@ func TestAPlannerMayBeCutOffAnywhere(t *testing.T) {
 	w.pushRefine()
 	root := w.found()
 	w.rule("refine", refining(fewRounds))
-	args := functions.FollowUpArgs{Project: w.project, Job: root.ID}
+	args := stepargs.FollowUpArgs{Project: w.project, Job: root.ID}
 	cuts := w.cutOff(root.ID, func() error { return w.FollowUp(t.Context(), args) })
 	require.Greater(t, cuts, 20)
 	require.NoError(t, w.FollowUp(t.Context(), args))
@@ -172,7 +173,7 @@ func TestAPlannerInTrouble(t *testing.T) {
 	for _, name := range []string{"traps", "waits", "missing"} {
 		w.rule(name, refining(`{}`), func(r *planner.Rule) { r.Then.Planner = name })
 	}
-	args := functions.FollowUpArgs{Project: w.project, Job: root.ID}
+	args := stepargs.FollowUpArgs{Project: w.project, Job: root.ID}
 	for try := 1; try < planner.MaxPlannerTries; try++ {
 		require.ErrorContains(t, w.FollowUp(ctx, args), "rule waits", "try %d", try)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/engine"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
@@ -84,7 +85,7 @@ func TestAQuorumDoesNotWaitForAServerThatIsGone(t *testing.T) {
 	require.Equal(t, int64(5), w.job(job.ID).Shards.Provisional)
 	w.sql("update ostraka.recheckers set seen_at = seen_at - $1::interval", functions.RecheckerGone)
 	w.exec("update rechecks set asked_at = asked_at - $1::interval", functions.RecheckerGone+time.Second)
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	w.settleUntilDelayed()
 	w.check(job.ID)
 	require.Equal(t, functions.JobFinished, w.job(job.ID).State)

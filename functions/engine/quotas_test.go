@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
 
@@ -226,7 +227,7 @@ func TestWhatIsCountedEveryHour(t *testing.T) {
 	w.settleAll()
 	_, err := w.CancelJob(t.Context(), w.by, w.project, job.ID)
 	require.NoError(t, err)
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	require.Equal(t, w.count("select count(*) from events"), *w.quota(functions.QuotaEvents).Used)
 	require.Equal(t, int64(3), *w.quota(functions.QuotaResults).Used)
 	w.setQuota(functions.QuotaEvents, w.count("select count(*) from events"))
@@ -253,7 +254,7 @@ func TestAFollowUpWaitsForRoom(t *testing.T) {
 	w.settleAll()
 	require.Equal(t, 2, w.agent(honest).do(2))
 	w.drain(func(s waiting) {
-		if s.Kind != (functions.FollowUpArgs{}).Kind() {
+		if s.Kind != (stepargs.FollowUpArgs{}).Kind() {
 			w.once(s)
 			return
 		}

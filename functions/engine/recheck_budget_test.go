@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/engine"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
 
@@ -48,7 +49,7 @@ func TestRechecksWaitWhenTheBudgetIsSpent(t *testing.T) {
 	job := w.reported(3)
 	w.settleAll()
 	require.Zero(t, c.executed)
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Empty(t, w.rechecksOf(w.project))
 	require.Equal(t, int64(3), w.count("select count(*) from rechecks where batch is null"))
 	why := w.explained(job, "recheck_budget")
@@ -56,7 +57,7 @@ func TestRechecksWaitWhenTheBudgetIsSpent(t *testing.T) {
 	require.Contains(t, why.Hint, "--recheck-seconds")
 
 	w.budget(11) // one more is left
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	w.settleAll()
 	require.Equal(t, 3, c.executed)
 	w.requireQuiet()
@@ -96,7 +97,7 @@ func TestAgentsAreAskedWhenTheBudgetIsSpent(t *testing.T) {
 	require.Positive(t, w.count("select count(*) from rechecks"))
 	w.explained(job, "recheck_budget")
 	w.exec("update rechecks set asked_at = asked_at - $1::interval", functions.RecheckerGone)
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Zero(t, w.count("select count(*) from rechecks"))
 	others := []*agent{first, w.stranger("second", honest), w.stranger("third", honest), w.stranger("fourth", honest), w.stranger("fifth", honest)}
 	w.settleAll()

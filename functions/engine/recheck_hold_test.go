@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/policy"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -33,7 +34,7 @@ func (w *world) requireHeld(job functions.Job, shards int64, code, text string) 
 // lookAfter is what happens every few seconds.
 func (w *world) lookAfter() {
 	w.t.Helper()
-	require.NoError(w.t, w.Stranded(w.t.Context(), functions.StrandedArgs{}))
+	require.NoError(w.t, w.Stranded(w.t.Context(), stepargs.StrandedArgs{}))
 }
 
 // TestRefusedRechecksWaitForTheRuleToGo while those of another job go on, and no step goes round and round.

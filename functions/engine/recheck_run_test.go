@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/engine"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/recheck"
 	"github.com/ostraka/ostraka/testenv"
@@ -31,7 +32,7 @@ func (w *world) hearing() {
 // rechecksOf are the steps that wait to execute shards of a project.
 func (w *world) rechecksOf(project uuid.UUID) (list []waiting) {
 	for _, s := range w.steps() {
-		if s.Kind == (functions.RecheckArgs{}).Kind() && argsOf[functions.RecheckArgs](w, s).Project == project {
+		if s.Kind == (stepargs.RecheckArgs{}).Kind() && argsOf[stepargs.RecheckArgs](w, s).Project == project {
 			list = append(list, s)
 		}
 	}
@@ -51,7 +52,7 @@ func (w *world) settleBut() {
 	for again := true; again; {
 		again = false
 		for _, s := range w.steps() {
-			if s.Kind != (functions.RecheckArgs{}).Kind() {
+			if s.Kind != (stepargs.RecheckArgs{}).Kind() {
 				again = true
 				w.once(s)
 				w.done(s)
@@ -111,11 +112,11 @@ func TestWhatIsSwitchedOffEndsOnTheServerToo(t *testing.T) {
 
 	// Nothing of it is taken up while the switch is on, and no step goes round and round.
 	w.settleAll()
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Empty(t, w.rechecksOf(w.project))
 	require.Equal(t, int64(3), w.count("select count(*) from rechecks where batch is null"))
 	require.True(t, w.release(w.function("numbers", 0)))
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 
 	// A job that is cancelled ends there, too.
 	begin()
@@ -199,12 +200,12 @@ func TestFunctionsThatMayTakeLongHaveTheirLane(t *testing.T) {
 	w.reported(2, func(j *functions.NewJob) { j.Function = "long" })
 	lanes := map[bool]int{}
 	for _, s := range w.rechecksOf(w.project) {
-		lanes[argsOf[functions.RecheckArgs](w, s).Long]++
+		lanes[argsOf[stepargs.RecheckArgs](w, s).Long]++
 	}
 	require.Equal(t, map[bool]int{false: 1, true: 1}, lanes)
 	require.NoError(t, w.Turns().Take(t.Context(), uuid.New(), true))
 	for _, s := range w.rechecksOf(w.project) {
-		if !argsOf[functions.RecheckArgs](w, s).Long {
+		if !argsOf[stepargs.RecheckArgs](w, s).Long {
 			require.NoError(t, w.step(s))
 			w.done(s)
 		}
@@ -229,7 +230,7 @@ func TestAgentsAreAskedWhereTheServerHasNoTimeForAProject(t *testing.T) {
 	require.Positive(t, asked)
 	stranded := func() int64 {
 		t.Helper()
-		require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+		require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 		return w.count("select count(*) from rechecks")
 	}
 	require.Equal(t, asked, stranded(), "it was asked a moment ago")

@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/engine"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/testenv"
 )
@@ -69,7 +70,7 @@ func TestAServerThatRestartsIsWaitedFor(t *testing.T) {
 	<-ended
 	checks, _ := w.Ready(t.Context())
 	require.Contains(t, checks["rechecks"], "no server that executes shards is running since ")
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Equal(t, asked, w.count("select count(*) from rechecks"), "it may be back in a moment")
 	require.Empty(t, w.events(job.ID, base.EventReopened))
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // rerunOf asks for a job that runs another one again.
@@ -28,7 +29,7 @@ func TestARerunIsNotLentToTheOwnersOfItsIncidents(t *testing.T) {
 	require.Equal(t, 10, alone.do(10))
 	require.Equal(t, functions.JobFinished, w.workOff(job, 30, suspect).State)
 	for _, a := range []*agent{suspect, alone} {
-		require.NoError(t, w.Taint(t.Context(), functions.TaintArgs{Project: w.project, Agent: a.id, Reason: "an audit has failed"}))
+		require.NoError(t, w.Taint(t.Context(), stepargs.TaintArgs{Project: w.project, Agent: a.id, Reason: "an audit has failed"}))
 	}
 	require.Equal(t, int64(2), w.count("select count(*) from incidents"))
 	require.Zero(t, w.count("select count(*) from trust where caught_at is not null"), "nobody is caught yet")
@@ -66,13 +67,13 @@ func TestAShardOfARerunIsNotLeftToAgentsThatItExcludes(t *testing.T) {
 	suspect, other := w.agent(honest), w.agent(func(string) functions.Result { return raised("ValueError", "no") })
 	job := w.submit(4, trusting)
 	require.Equal(t, functions.JobFinished, w.workOff(job, 4, suspect).State)
-	require.NoError(t, w.Taint(t.Context(), functions.TaintArgs{Project: w.project, Agent: suspect.id, Reason: "an audit has failed"}))
+	require.NoError(t, w.Taint(t.Context(), stepargs.TaintArgs{Project: w.project, Agent: suspect.id, Reason: "an audit has failed"}))
 	again := w.submit(4, func(j *functions.NewJob) { j.Quorum = 2 }, rerunOf(job.ID))
 	w.settleAll()
 	require.Equal(t, 4, other.do(4))
 	w.settleAll()
 	require.Zero(t, suspect.do(4))
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	w.settleAll()
 	require.Positive(t, w.job(again.ID).Attempts, "%+v", w.job(again.ID))
 	require.NotZero(t, w.count("select count(*) from attempts where job_id = $1 and agent_id = $2", again.ID, functions.ServerAgent))

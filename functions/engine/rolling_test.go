@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
@@ -116,7 +117,7 @@ func TestACampaignRolls(t *testing.T) {
 	// What is folded does not need its job any more.
 	w.inProject("update jobs set finished_at = finished_at - interval '40 days'")
 	w.sql("update ostraka.projects set keep_jobs_days = 30")
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	w.settleAll()
 	require.Zero(t, w.count("select count(*) from jobs where state <> 'deleting'"))
 	require.JSONEq(t, truthOf(95), string(w.rolling(r.ID).Answer))
@@ -163,7 +164,7 @@ func TestACampaignMayBeCutOffAnywhere(t *testing.T) {
 	require.JSONEq(t, truthOf(95), string(p.Answer))
 	require.Equal(t, int64(10), p.Results)
 	require.Equal(t, w.count("select count(*) from jobs"), p.Folded+p.Lost, "each stretch has submitted one job, and one for each that was lost")
-	require.Greater(t, cuts[functions.AdvanceRunArgs{}.Kind()], 20, "%v", cuts)
+	require.Greater(t, cuts[stepargs.AdvanceRunArgs{}.Kind()], 20, "%v", cuts)
 }
 
 func TestHolesOfACampaign(t *testing.T) {

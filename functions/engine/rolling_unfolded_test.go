@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/archive"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/workflow"
 )
 
@@ -21,7 +22,7 @@ func (w *world) unfolded() (run workflow.RunDetail, job uuid.UUID) {
 	for i := 0; w.job(job).State != functions.JobFinished; i++ {
 		require.Less(w.t, i, 20)
 		a.do(2)
-		w.settleWithout(functions.AdvanceRunArgs{}.Kind())
+		w.settleWithout(stepargs.AdvanceRunArgs{}.Kind())
 	}
 	return run, job
 }
@@ -55,7 +56,7 @@ func TestAnAnswerThatIsNotFoldedYetStays(t *testing.T) {
 	require.ErrorContains(t, err, "has not folded its answer yet")
 	require.NoError(t, w.archiveJobs(1))
 	w.sql("update ostraka.projects set keep_jobs_days = 30")
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Nil(t, w.job(job).Archive)
 	require.Equal(t, functions.JobFinished, w.job(job).State)
 	w.settleAll()

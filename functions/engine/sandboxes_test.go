@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
 )
 
@@ -164,7 +165,7 @@ func TestSamplesGetCoarser(t *testing.T) {
 		select $1, date_bin('5 minutes', now(), 'epoch') - interval '2 hours' + n * interval '10 seconds', n, n * 100, 0, 0, 'none', 1, 0 from generate_series(0, 59) n`, r.ID)
 	require.NoError(t, err)
 	for range 2 { // the second time there is nothing to do
-		require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+		require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 		samples, err := w.SandboxSamples(t.Context(), w.project, r.ID, time.Time{})
 		require.NoError(t, err)
 		require.Len(t, samples, 3)
@@ -173,14 +174,14 @@ func TestSamplesGetCoarser(t *testing.T) {
 	}
 	_, err = w.store.Pool.Exec(t.Context(), "update ostraka.sandboxes set seen_at = now() - $1::interval", fleet.SandboxTTL+time.Minute)
 	require.NoError(t, err)
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	_, err = w.GetSandbox(t.Context(), w.project, r.ID)
 	requireCode(t, err, "not_found")
 	w.kill(everything())
 	w.release(everything())
 	_, err = w.store.Pool.Exec(t.Context(), "update ostraka.kill_switches set off_at = now() - $1::interval", fleet.SwitchTTL+time.Minute)
 	require.NoError(t, err)
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	var left int
 	require.NoError(t, w.store.Control(t.Context(), func(tx pgx.Tx) error {
 		return tx.QueryRow(t.Context(), "select count(*) from kill_switches").Scan(&left)

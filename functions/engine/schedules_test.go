@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/schedule"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/timetable"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -45,9 +46,9 @@ func (w *world) due(id uuid.UUID, ago time.Duration) {
 // look takes up what is due, and carries it out.
 func (w *world) look() {
 	w.t.Helper()
-	require.NoError(w.t, w.Due(w.t.Context(), functions.DueSchedulesArgs{}))
+	require.NoError(w.t, w.Due(w.t.Context(), stepargs.DueSchedulesArgs{}))
 	for _, s := range w.steps() {
-		if s.Kind == (functions.FireScheduleArgs{}).Kind() {
+		if s.Kind == (stepargs.FireScheduleArgs{}).Kind() {
 			w.once(s)
 			w.done(s)
 		}
@@ -281,7 +282,7 @@ func TestChangingASchedule(t *testing.T) {
 	require.Contains(t, []int{1, 2}, changed.NextAt.UTC().Hour())
 	requireCode(t, w.DeleteSchedule(ctx, w.by, w.project, d.ID, d.Revision), "revision_changed")
 	w.due(d.ID, time.Second)
-	require.NoError(t, w.Due(ctx, functions.DueSchedulesArgs{}))
+	require.NoError(t, w.Due(ctx, stepargs.DueSchedulesArgs{}))
 	require.NoError(t, w.DeleteSchedule(ctx, w.by, w.project, d.ID, changed.Revision))
 	w.settleAll()
 	require.Empty(t, w.allJobs(), "a step that waits finds it deleted")
@@ -334,9 +335,9 @@ func TestFiringMayBeCutOffAnywhere(t *testing.T) {
 	w.look()
 	first := *w.shown(d.ID).Firings[0].JobID
 	w.due(d.ID, 2*time.Hour+time.Minute)
-	cuts := w.cutOff(uuid.Nil, func() error { return w.Due(ctx, functions.DueSchedulesArgs{}) })
+	cuts := w.cutOff(uuid.Nil, func() error { return w.Due(ctx, stepargs.DueSchedulesArgs{}) })
 	require.Greater(t, cuts, 2)
-	args := functions.FireScheduleArgs{Project: w.project, Schedule: d.ID}
+	args := stepargs.FireScheduleArgs{Project: w.project, Schedule: d.ID}
 	cuts = w.cutOff(first, func() error { return w.Fire(ctx, args) })
 	require.Greater(t, cuts, 20)
 	require.NoError(t, w.Fire(ctx, args), "and once more")

@@ -14,11 +14,12 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/engine"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 func (w *world) seal() {
 	w.t.Helper()
-	require.NoError(w.t, w.Seal(w.t.Context(), functions.SealArgs{}))
+	require.NoError(w.t, w.Seal(w.t.Context(), stepargs.SealArgs{}))
 }
 
 // happen writes records: one for each rule that is made or deleted.
@@ -69,7 +70,7 @@ func TestServersThatSealAtOnceMakeOneLog(t *testing.T) {
 	w.happen(100)
 	done := make(chan error)
 	for range 4 {
-		go func() { done <- w.Seal(t.Context(), functions.SealArgs{}) }()
+		go func() { done <- w.Seal(t.Context(), stepargs.SealArgs{}) }()
 	}
 	for range 4 {
 		require.NoError(t, <-done)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
 
@@ -55,7 +56,7 @@ func TestASessionEnds(t *testing.T) {
 	secret = open(viewer)
 	w.sql("update ostraka.sessions set created_at = now() - $1::interval", tenant.SessionLife)
 	ended(secret, "it is old")
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Zero(t, w.controlCount("select count(*) from sessions"), "what is old is forgotten")
 
 	secret = open(viewer)

@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 func withShortcuts(o *engine.Options) { o.Shortcuts = true }
@@ -51,7 +52,7 @@ func TestASmallJobEndsWithItsLastResult(t *testing.T) {
 	requireTruth(t, done, truth(rangeOf(partition.PageSize)))
 	require.Zero(t, w.kept(), "what was carried out is no work any more")
 	for _, s := range w.steps() {
-		require.Equal(t, functions.FollowUpArgs{}.Kind(), s.Kind)
+		require.Equal(t, stepargs.FollowUpArgs{}.Kind(), s.Kind)
 	}
 	w.settleAll()
 	w.check(job.ID)

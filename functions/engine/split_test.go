@@ -18,6 +18,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	jobssql "github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -167,10 +168,10 @@ func TestALostSplitIsMadeAnew(t *testing.T) {
 	w := newWorld(t)
 	job := w.submit(10)
 	w.done(w.steps()[0])
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Empty(t, w.steps(), "it may be about to run")
 	w.exec("update split_turns set seen_at = now() - interval '1 hour'")
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	w.settleAll()
 	require.Equal(t, functions.JobRunning, w.job(job.ID).State)
 }

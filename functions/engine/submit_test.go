@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
@@ -57,7 +58,7 @@ func TestTheSameKeyIsTheSameJob(t *testing.T) {
 	_, _, err = w.SubmitJob(t.Context(), w.by, w.project, want, functions.Idempotency{Key: "old"})
 	require.NoError(t, err)
 	w.sql("update ostraka.idempotency_keys set created_at = now() - interval '8 days' where key = 'old'")
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	_, replayed, err = w.SubmitJob(t.Context(), w.by, w.project, want, functions.Idempotency{Key: "old"})
 	require.NoError(t, err)
 	require.False(t, replayed)

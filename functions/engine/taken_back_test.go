@@ -7,6 +7,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/review"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // TestAShardThatIsOpenedAgainTakesTheAnswerBack: the answer stands, and the step that ends the job by it has not run yet.
@@ -18,7 +19,7 @@ func TestAShardThatIsOpenedAgainTakesTheAnswerBack(t *testing.T) {
 	require.Equal(t, 3, w.agent(honest).do(3))
 	again := false
 	w.drain(func(s waiting) {
-		if s.Kind == (functions.FinishArgs{}).Kind() && !again {
+		if s.Kind == (stepargs.FinishArgs{}).Kind() && !again {
 			again = true
 			_, err := w.resolve(w.job(job.ID), 1, review.Resolution{Decision: "retry", Reason: "once more"})
 			require.NoError(t, err)

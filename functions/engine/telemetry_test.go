@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 func TestTelemetry(t *testing.T) {
@@ -55,8 +55,8 @@ func TestTelemetryIsRolledUp(t *testing.T) {
 		from (select n, $2::timestamptz + n * interval '1 minute' as at from generate_series(0, $3::int) n) s`
 	w.sql(sample, a.id, hour, 119)
 	w.sql(sample, silent.id, hour.Add(-24*time.Hour), 59) // nothing has come in its place for a day
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}), "again")
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}), "again")
 	require.Equal(t, int64(2), w.controlCount("select count(*) from agent_hours"))
 	require.Zero(t, w.controlCount("select count(*) from agent_samples where agent_id = $1", silent.id))
 	require.Equal(t, int64(120), w.controlCount("select count(*) from agent_samples where agent_id = $1", a.id))
@@ -80,7 +80,7 @@ func TestTelemetryIsRolledUp(t *testing.T) {
 	w.sql("update ostraka.agent_hours set hour = hour - interval '30 days'")
 	w.sql("update ostraka.telemetry_done set hour = $1", hour)
 	w.sql("delete from ostraka.agent_samples where at >= $1", hour.Add(time.Hour))
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Equal(t, int64(1), w.controlCount("select count(*) from agent_hours"), "one came anew, the other one was dropped")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/turns"
 )
@@ -215,13 +216,13 @@ func TestALeaseThatIsHeldForLongIsSeveralTurns(t *testing.T) {
 	due := func() { w.sql("update ostraka.turns_charged set at = now() - interval '1 hour'") }
 	w.sql("update ostraka.leases set lent_at = now() + interval '1 hour'") // however slow the machine is
 	due()
-	require.NoError(t, w.ChargeTurns(t.Context(), functions.ChargeTurnsArgs{}))
+	require.NoError(t, w.ChargeTurns(t.Context(), stepargs.ChargeTurnsArgs{}))
 	nowJob, nowProject := where()
 	require.Equal(t, []float64{job, project}, []float64{nowJob, nowProject}, "they are not held for long yet")
 	w.sql("update ostraka.leases set lent_at = now() - interval '1 hour'")
 	due()
-	require.NoError(t, w.ChargeTurns(t.Context(), functions.ChargeTurnsArgs{}))
-	require.NoError(t, w.ChargeTurns(t.Context(), functions.ChargeTurnsArgs{}))
+	require.NoError(t, w.ChargeTurns(t.Context(), stepargs.ChargeTurnsArgs{}))
+	require.NoError(t, w.ChargeTurns(t.Context(), stepargs.ChargeTurnsArgs{}))
 	nowJob, nowProject = where()
 	require.InDelta(t, job+4, nowJob, 1e-9)
 	require.InDelta(t, project+4, nowProject, 1e-9)
@@ -232,7 +233,7 @@ func TestALeaseThatIsHeldForLongIsSeveralTurns(t *testing.T) {
 	w.sql("update ostraka.leases set lent_at = now() - interval '1 hour'")
 	for range 2 * turns.Credit {
 		due()
-		require.NoError(t, w.ChargeTurns(t.Context(), functions.ChargeTurnsArgs{}))
+		require.NoError(t, w.ChargeTurns(t.Context(), stepargs.ChargeTurnsArgs{}))
 	}
 	for _, table := range []string{"open_jobs where job_id = (select job_id from ostraka.open_jobs order by job_id limit 1)", "project_turns"} {
 		var debt float64

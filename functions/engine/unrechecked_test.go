@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/insight"
+	"github.com/ostraka/ostraka/functions/stepargs"
 )
 
 // TestAgentsAreAskedWhereTheLastServerThatRechecksHasGone, after a while: audits that it was asked for must not wait for ever.
@@ -30,16 +31,16 @@ func TestAgentsAreAskedWhereTheLastServerThatRechecksHasGone(t *testing.T) {
 	require.Positive(t, asked)
 
 	// Nothing is given up while the server may come back.
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Equal(t, asked, w.count("select count(*) from rechecks"))
 
 	_, err := w.store.Pool.Exec(t.Context(), "update ostraka.recheckers set seen_at = seen_at - $1::interval", functions.RecheckerGone)
 	require.NoError(t, err)
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Equal(t, asked, w.count("select count(*) from rechecks"), "it was asked a moment ago")
 
 	w.exec("update rechecks set asked_at = asked_at - $1::interval", functions.RecheckerGone)
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Zero(t, w.count("select count(*) from rechecks"))
 	w.check(job.ID)
 	w.settleAll()
@@ -76,7 +77,7 @@ func TestALiarIsCaughtByAgentsInThePlaceOfAServer(t *testing.T) {
 	_, err := w.store.Pool.Exec(t.Context(), "update ostraka.recheckers set seen_at = seen_at - $1::interval", functions.RecheckerGone)
 	require.NoError(t, err)
 	w.exec("update rechecks set asked_at = asked_at - $1::interval", functions.RecheckerGone)
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Equal(t, drawn, w.count("select count(*) from audits where state = 'drawn'"), "further agents end them")
 	w.check(job.ID)
 	others := []*agent{w.stranger("first", honest), w.stranger("second", honest), w.stranger("third", honest), w.stranger("fourth", honest), w.stranger("fifth", honest)}
@@ -101,7 +102,7 @@ func TestAPolicyThatWantsTheServerWaitsForIt(t *testing.T) {
 	_, err := w.store.Pool.Exec(t.Context(), "delete from ostraka.recheckers")
 	require.NoError(t, err)
 	w.exec("update rechecks set asked_at = asked_at - $1::interval", functions.RecheckerGone)
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	require.Equal(t, int64(5), w.count("select count(*) from rechecks"))
 	e, err := w.Explain(t.Context(), w.project, job.ID)
 	require.NoError(t, err)
@@ -170,7 +171,7 @@ func TestWaitingForAServerThatIsNotThereIsSaid(t *testing.T) {
 	w.settleAll()
 	w.agent(honest).do(1)
 	for _, s := range w.steps() {
-		if s.Kind != (functions.RecheckArgs{}).Kind() {
+		if s.Kind != (stepargs.RecheckArgs{}).Kind() {
 			w.once(s)
 			w.done(s)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/testenv"
 )
@@ -91,10 +92,10 @@ func TestUploadsToS3(t *testing.T) {
 	left, _, err := w.CreateUpload(ctx, w.by, w.project, canonical.Digest([]byte("left")), 4, functions.Idempotency{})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, sendUpload(t, left, "left"))
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Equal(t, 2, w.countUploads(), "it may be completed for a day")
 	w.ageUploads()
-	require.NoError(t, w.Retain(ctx, functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(ctx, stepargs.RetentionArgs{}))
 	require.Zero(t, w.countUploads())
 	require.ErrorIs(t, store.Adopt(ctx, w.project, left.ID, left.Digest, 4), blob.ErrNotFound)
 	_, err = w.CompleteUpload(ctx, w.project, left.ID)

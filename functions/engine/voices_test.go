@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -99,7 +100,7 @@ func TestReplicasNeverGoToOneOwner(t *testing.T) {
 	first.report(lease)
 	w.settleAll()
 	require.Nil(t, second.lease(4), "its owner has answered them")
-	require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+	require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 	w.settleAll()
 	stuck := w.job(job.ID)
 	require.Equal(t, functions.JobRunning, stuck.State)
@@ -184,7 +185,7 @@ func TestTheServerIsTheSecondVoice(t *testing.T) {
 	w.settleAll()
 	require.Zero(t, c.executed)
 	for range 3 {
-		require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+		require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 		w.settleAll()
 	}
 	done := w.job(job.ID)
@@ -208,7 +209,7 @@ func TestTheServerIsTheSecondVoice(t *testing.T) {
 	w.settleAll()
 	before := c.executed
 	for range 3 {
-		require.NoError(t, w.Stranded(t.Context(), functions.StrandedArgs{}))
+		require.NoError(t, w.Stranded(t.Context(), stepargs.StrandedArgs{}))
 		w.settleAll()
 	}
 	require.LessOrEqual(t, c.executed, before+2, "what the server cannot execute either is not tried for ever")
@@ -264,7 +265,7 @@ func TestTrustFades(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent(honest).known(40)
 	w.exec("update trust set failed = 4, passed = 5000, excused_audits = 20")
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	shown := func() fleet.ProjectAgent {
 		got, err := w.GetProjectAgent(t.Context(), w.project, a.id)
 		require.NoError(t, err)
@@ -273,12 +274,12 @@ func TestTrustFades(t *testing.T) {
 	require.Equal(t, int64(5000), shown().Passed, "it is young")
 	require.False(t, shown().Probation)
 	w.exec("update trust set faded_at = now() - $1::interval", 3*verify.HalfLife+time.Hour)
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	faded := shown()
 	require.Equal(t, []int64{625, 1, 5, 40}, []int64{faded.Passed, faded.Failed, faded.SinceFailure, faded.AuditsPassed}, "audits are counted altogether")
 	require.True(t, faded.Probation)
 	require.Equal(t, int64(2), w.count("select audits_passed - excused_audits from trust"), "the record fades, too")
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	require.Equal(t, faded.Passed, shown().Passed, "looking twice changes nothing")
 	require.Equal(t, int64(1), w.count("select count(*) from trust where faded_at between now() - interval '2 hours' and now()"))
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/engine"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/webhook"
 	hooks "github.com/ostraka/ostraka/runtime/webhook"
 )
@@ -84,12 +85,12 @@ func (w *world) hook(name, url string, kinds ...functions.WebhookKind) (webhook.
 // send carries out all that is to be done for webhooks now.
 func (w *world) send() {
 	w.t.Helper()
-	require.NoError(w.t, w.DueWebhooks(w.t.Context(), functions.DueWebhooksArgs{}))
+	require.NoError(w.t, w.DueWebhooks(w.t.Context(), stepargs.DueWebhooksArgs{}))
 	for {
 		done := false
 		for _, s := range w.steps() {
 			switch s.Kind {
-			case functions.SpreadWebhooksArgs{}.Kind(), functions.DeliverWebhookArgs{}.Kind():
+			case stepargs.SpreadWebhooksArgs{}.Kind(), stepargs.DeliverWebhookArgs{}.Kind():
 				w.once(s)
 				w.done(s)
 				done = true

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/flag"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/webhook"
 	webhooksql "github.com/ostraka/ostraka/functions/webhook/sql"
@@ -269,7 +270,7 @@ func TestAProjectSendsSoMuchAtATime(t *testing.T) {
 		w.cancelled()
 	}
 	w.settleAll()
-	require.NoError(t, w.DueWebhooks(t.Context(), functions.DueWebhooksArgs{}))
+	require.NoError(t, w.DueWebhooks(t.Context(), stepargs.DueWebhooksArgs{}))
 	for _, s := range w.steps() {
 		w.once(s)
 		w.done(s)
@@ -296,7 +297,7 @@ func TestADeliveryThatHasLostItsStepIsSent(t *testing.T) {
 		w.cancelled()
 	}
 	w.settleAll()
-	require.NoError(t, w.DueWebhooks(t.Context(), functions.DueWebhooksArgs{}))
+	require.NoError(t, w.DueWebhooks(t.Context(), stepargs.DueWebhooksArgs{}))
 	for _, s := range w.steps() {
 		w.once(s)
 		w.done(s)
@@ -326,7 +327,7 @@ func TestWebhooksThatWorkComeFirst(t *testing.T) {
 		w.cancelled()
 	}
 	w.settleAll()
-	require.NoError(t, w.DueWebhooks(t.Context(), functions.DueWebhooksArgs{}))
+	require.NoError(t, w.DueWebhooks(t.Context(), stepargs.DueWebhooksArgs{}))
 	for range webhook.MaxAtOnce + 1 { // one spreads
 		s := w.steps()[0]
 		w.once(s)
@@ -428,7 +429,7 @@ func TestAWebhookIsDeletedInItsTurn(t *testing.T) {
 	dropping, release := w.holdUp(webhooksql.DropDeliveries)
 	spread, deleted := make(chan error, 1), make(chan error, 1)
 	go func() {
-		spread <- w.SpreadWebhooks(context.WithoutCancel(t.Context()), functions.SpreadWebhooksArgs{Project: w.project})
+		spread <- w.SpreadWebhooks(context.WithoutCancel(t.Context()), stepargs.SpreadWebhooksArgs{Project: w.project})
 	}()
 	<-dropping
 	go func() { deleted <- w.DeleteWebhook(context.WithoutCancel(t.Context()), w.by, w.project, h.ID) }()
@@ -449,10 +450,10 @@ func TestEventsAreForgotten(t *testing.T) {
 	w.cancelled()
 	w.send()
 	w.inProject("update webhook_events set at = now() - $1::interval", webhook.KeptFor-time.Minute)
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	require.Len(t, w.deliveries(h.ID), 1)
 	w.inProject("update webhook_events set at = at - $1::interval", 2*time.Minute)
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	require.Empty(t, w.deliveries(h.ID))
 }
 
@@ -467,7 +468,7 @@ func TestSendingMayBeCutOffAnywhere(t *testing.T) {
 	w.cutOff(job.ID, func() error { _, err := w.cancel(job.ID); return err })
 	w.settleAll()
 	ctx := t.Context()
-	cuts := w.cutOff(uuid.Nil, func() error { return w.DueWebhooks(ctx, functions.DueWebhooksArgs{}) })
+	cuts := w.cutOff(uuid.Nil, func() error { return w.DueWebhooks(ctx, stepargs.DueWebhooksArgs{}) })
 	require.Greater(t, cuts, 2)
 	careful := func(s waiting) {
 		require.Greater(t, w.cutOff(uuid.Nil, func() error { return w.step(s) }), 3, s.Kind)
@@ -480,7 +481,7 @@ func TestSendingMayBeCutOffAnywhere(t *testing.T) {
 	require.Equal(t, 1, d[0].Tries, "a try is written once")
 	r.answers(nil)
 	w.later(time.Minute)
-	require.NoError(t, w.DueWebhooks(ctx, functions.DueWebhooksArgs{}))
+	require.NoError(t, w.DueWebhooks(ctx, stepargs.DueWebhooksArgs{}))
 	w.drain(careful)
 	d = w.deliveries(h.ID)
 	require.Len(t, d, 1)

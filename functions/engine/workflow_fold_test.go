@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/workflow"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/guardian"
@@ -172,7 +173,7 @@ func TestTheStepsOfAToldRunMayBeCutOffAnywhere(t *testing.T) {
 	require.Equal(t, int64(1), w.count("select count(*) from jobs"))
 	require.Equal(t, int64(2), w.count("select count(*) from aggregations"), "the fold was begun once")
 	require.Equal(t, int64(1), w.count("select count(*) from audit where action = 'workflow.end'"))
-	require.Greater(t, cuts[functions.AdvanceRunArgs{}.Kind()], 20, "%v", cuts)
+	require.Greater(t, cuts[stepargs.AdvanceRunArgs{}.Kind()], 20, "%v", cuts)
 }
 
 func TestAFoldIsCancelledWithItsRun(t *testing.T) {
@@ -184,7 +185,7 @@ func TestAFoldIsCancelledWithItsRun(t *testing.T) {
 	require.NoError(t, err)
 	_, err = w.CancelWorkflowRun(ctx, w.by, w.project, r.ID)
 	require.NoError(t, err)
-	require.NoError(t, w.Advance(ctx, functions.AdvanceRunArgs{Project: w.project, Run: r.ID}))
+	require.NoError(t, w.Advance(ctx, stepargs.AdvanceRunArgs{Project: w.project, Run: r.ID}))
 	w.settleAll()
 	r = w.workflowRun(r.ID)
 	require.Equal(t, []string{"one finished", "how_many cancelled", "document cancelled", "right cancelled"}, states(r))

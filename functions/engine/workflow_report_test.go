@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/workflow"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 )
@@ -59,11 +60,11 @@ func TestAModuleThatAlwaysAsksForAnotherTryFailsItsReport(t *testing.T) {
 	require.Equal(t, 5, w.agent(honest).do(5))
 	w.drainUntil(func() bool { return w.workflowRun(r.ID).Steps[1].State == graph.StepRunning })
 	w.drain(func(s waiting) {
-		if s.Kind != (functions.AdvanceRunArgs{}).Kind() {
+		if s.Kind != (stepargs.AdvanceRunArgs{}).Kind() {
 			w.once(s)
 		}
 	})
-	args := functions.AdvanceRunArgs{Project: w.project, Run: r.ID}
+	args := stepargs.AdvanceRunArgs{Project: w.project, Run: r.ID}
 	for range workflow.MaxReportTries - 1 {
 		require.ErrorContains(t, w.Advance(t.Context(), args), "making the report document")
 		step := w.workflowRun(r.ID).Steps[2]

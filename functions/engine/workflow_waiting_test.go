@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -49,7 +50,7 @@ func TestAStepWaitsForRoomInAQuota(t *testing.T) {
 // waiters are the steps of the queue that are to go on with runs later.
 func (w *world) waiters() []waiting {
 	w.t.Helper()
-	rows, err := w.store.Pool.Query(w.t.Context(), "select id, kind, args from river.river_job where state = 'scheduled' and kind = $1 order by id", functions.AdvanceRunArgs{}.Kind())
+	rows, err := w.store.Pool.Query(w.t.Context(), "select id, kind, args from river.river_job where state = 'scheduled' and kind = $1 order by id", stepargs.AdvanceRunArgs{}.Kind())
 	require.NoError(w.t, err)
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[waiting])
 	require.NoError(w.t, err)
@@ -90,7 +91,7 @@ func TestAWaitingRunIsNeverForgotten(t *testing.T) {
 	require.Len(t, lost, 1)
 	w.done(lost[0])
 	w.inProject("update workflow_runs set waits_until = waits_until - interval '62 minutes'")
-	require.NoError(t, w.Advance(t.Context(), functions.AdvanceRunArgs{Project: w.project, Run: r.ID}))
+	require.NoError(t, w.Advance(t.Context(), stepargs.AdvanceRunArgs{Project: w.project, Run: r.ID}))
 	list := w.waiters()
 	require.Len(t, list, 1)
 	_, err := w.CancelJob(t.Context(), w.by, w.project, other.ID)

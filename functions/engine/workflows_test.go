@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/workflow"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/guardian"
@@ -253,7 +254,7 @@ func TestARunMayBeCutOffAnywhere(t *testing.T) {
 	}
 	require.Equal(t, int64(3), w.count("select count(*) from jobs"), "each step has submitted one job")
 	require.Equal(t, int64(1), w.count("select count(*) from audit where action = 'workflow.end'"))
-	require.Greater(t, cuts[functions.AdvanceRunArgs{}.Kind()], 10, "%v", cuts)
+	require.Greater(t, cuts[stepargs.AdvanceRunArgs{}.Kind()], 10, "%v", cuts)
 }
 
 func TestPushingAWorkflow(t *testing.T) {
@@ -448,10 +449,10 @@ func TestRunsAreKeptAsLongAsJobs(t *testing.T) {
 	require.NoError(t, err)
 	w.settleAll()
 	w.sql("update ostraka.projects set keep_jobs_days = 30")
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	require.Equal(t, int64(2), w.count("select count(*) from workflow_runs"))
 	w.inProject("update workflow_runs set started_at = now() - interval '31 days', ended_at = ended_at - interval '31 days'")
-	require.NoError(t, w.Retain(t.Context(), functions.RetentionArgs{}))
+	require.NoError(t, w.Retain(t.Context(), stepargs.RetentionArgs{}))
 	require.Equal(t, int64(1), w.count("select count(*) from workflow_runs where id = $1", open.ID))
 	require.Equal(t, int64(1), w.count("select count(*) from workflow_runs"))
 }

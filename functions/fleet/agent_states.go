@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -145,7 +146,7 @@ func (s *Service) changeAgent(ctx context.Context, tx pgx.Tx, by functions.Princ
 	}
 	steps := make([]functions.Step, len(projects))
 	for i, p := range projects {
-		steps[i] = functions.RevokeArgs{Project: p, Agent: id}
+		steps[i] = stepargs.RevokeArgs{Project: p, Agent: id}
 	}
 	return s.env.Queue.Enqueue(ctx, tx, steps...)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -87,7 +88,7 @@ func (s *Service) Kill(ctx context.Context, by functions.Principal, scope KillSc
 		if !force {
 			return nil
 		}
-		return s.env.Queue.Enqueue(ctx, tx, functions.SilenceArgs{Switch: id})
+		return s.env.Queue.Enqueue(ctx, tx, stepargs.SilenceArgs{Switch: id})
 	}, by, reason)
 	if err != nil {
 		return status, err

@@ -9,6 +9,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/guardian"
@@ -68,7 +69,7 @@ func (s *Service) exclude(ctx context.Context, by functions.Principal, project, 
 		if _, err := store.Exec(ctx, tx, sql.ExcludeAgent, id, project, reason); err != nil {
 			return err
 		}
-		return s.env.Queue.Enqueue(ctx, tx, functions.RevokeArgs{Project: project, Agent: id})
+		return s.env.Queue.Enqueue(ctx, tx, stepargs.RevokeArgs{Project: project, Agent: id})
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/heuristics/sql"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/guardian"
@@ -111,7 +112,7 @@ func (s *Service) GateVersion(ctx context.Context, project uuid.UUID, policy fun
 
 // ScoreCode has the heuristics of a project look at a version of a function, as far as they have not. No transaction is open while they
 // work. A finding makes flags and holds jobs, as the policy says; it never lets anything pass that would not have passed without it.
-func (s *Service) ScoreCode(ctx context.Context, args functions.ScoreCodeArgs) error {
+func (s *Service) ScoreCode(ctx context.Context, args stepargs.ScoreCodeArgs) error {
 	err := s.scoreCode(ctx, args)
 	if err != nil {
 		return fmt.Errorf("scoring version %d of %s: %w", args.Version, args.Function, err)
@@ -119,7 +120,7 @@ func (s *Service) ScoreCode(ctx context.Context, args functions.ScoreCodeArgs) e
 	return nil
 }
 
-func (s *Service) scoreCode(ctx context.Context, args functions.ScoreCodeArgs) error {
+func (s *Service) scoreCode(ctx context.Context, args stepargs.ScoreCodeArgs) error {
 	uses, err := s.codeHeuristics(ctx, args.Project)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/wasm"
@@ -94,7 +95,7 @@ type resultFinding struct {
 
 // ScoreResults has heuristics look at the results of a page. No transaction is open while they work. What they find makes flags, and what
 // else the rules say; it never accepts anything. Where one fails the page is tried again a few times and then continues without its score.
-func (s *Service) ScoreResults(ctx context.Context, args functions.ScoreResultsArgs) error {
+func (s *Service) ScoreResults(ctx context.Context, args stepargs.ScoreResultsArgs) error {
 	page, err := s.readToScore(ctx, args)
 	if err != nil || page == nil {
 		return err
@@ -122,7 +123,7 @@ func (s *Service) ScoreResults(ctx context.Context, args functions.ScoreResultsA
 }
 
 // readToScore is nil when there is nothing to do any more.
-func (s *Service) readToScore(ctx context.Context, args functions.ScoreResultsArgs) (page *pageToScore, err error) {
+func (s *Service) readToScore(ctx context.Context, args stepargs.ScoreResultsArgs) (page *pageToScore, err error) {
 	type jobRow struct {
 		FunctionID uuid.UUID
 		Version    int
@@ -208,7 +209,7 @@ func (s *Service) score(ctx context.Context, project, job uuid.UUID, u jobs.Pinn
 
 // keepPageScores stores what was said, carries out what follows, and has the page folded when that waited for it. The first error is what
 // is to be tried again.
-func (s *Service) keepPageScores(ctx context.Context, args functions.ScoreResultsArgs, page *pageToScore, scores []pageScores) (again, err error) {
+func (s *Service) keepPageScores(ctx context.Context, args stepargs.ScoreResultsArgs, page *pageToScore, scores []pageScores) (again, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		again = nil
 		c, err := s.consequencesOf(ctx, tx, args.Project, page, scores)
@@ -239,7 +240,7 @@ func (s *Service) keepPageScores(ctx context.Context, args functions.ScoreResult
 			return err
 		}
 		if again == nil && page.holds && settled.Settled && settled.Reopened == page.reopened {
-			steps = append(steps, functions.AggregateArgs{Project: args.Project, Job: args.Job, Page: args.Page})
+			steps = append(steps, stepargs.AggregateArgs{Project: args.Project, Job: args.Job, Page: args.Page})
 		}
 		return s.env.Enqueue(ctx, tx, steps...)
 	})

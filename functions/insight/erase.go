@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -71,16 +72,16 @@ func (s *Service) beginErase(ctx context.Context, tx *store.Tx, by string, proje
 	if err != nil {
 		return err
 	}
-	steps := []functions.Step{functions.EraseArgs{Project: project, Job: id}}
+	steps := []functions.Step{stepargs.EraseArgs{Project: project, Job: id}}
 	for _, run := range runs {
-		steps = append(steps, functions.AdvanceRunArgs{Project: project, Run: run})
+		steps = append(steps, stepargs.AdvanceRunArgs{Project: project, Run: run})
 	}
 	return s.env.Enqueue(ctx, tx, steps...)
 }
 
 // Erase removes the rows of a deleted job, so many in one transaction, and the job's own when nothing else refers to it. Cut off anywhere it
 // continues with what is left. Objects are collected as all are that nothing refers to.
-func (s *Service) Erase(ctx context.Context, args functions.EraseArgs) error {
+func (s *Service) Erase(ctx context.Context, args stepargs.EraseArgs) error {
 	mine := base.NewSlice()
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
@@ -98,7 +99,7 @@ func (s *Service) Erase(ctx context.Context, args functions.EraseArgs) error {
 }
 
 // erasePart does one transaction's share, in the order in which all steps lock rows, and says whether anything is left.
-func (s *Service) erasePart(ctx context.Context, tx *store.Tx, args functions.EraseArgs) (more bool, err error) {
+func (s *Service) erasePart(ctx context.Context, tx *store.Tx, args stepargs.EraseArgs) (more bool, err error) {
 	page, found, err := store.Value[int64](ctx, tx, sql.NextErasedPage, args.Job)
 	if err != nil {
 		return false, err
@@ -155,7 +156,7 @@ func eraseLeases(ctx context.Context, tx *store.Tx, job uuid.UUID) (more bool, e
 }
 
 // eraseJob removes the job's row, unless something came to it until the row was locked.
-func (s *Service) eraseJob(ctx context.Context, tx *store.Tx, args functions.EraseArgs) (more bool, err error) {
+func (s *Service) eraseJob(ctx context.Context, tx *store.Tx, args stepargs.EraseArgs) (more bool, err error) {
 	if _, found, err := store.Value[functions.JobState](ctx, tx, sql.LockJobToErase, args.Job); err != nil || !found {
 		return false, err
 	}
@@ -174,5 +175,5 @@ func (s *Service) eraseJob(ctx context.Context, tx *store.Tx, args functions.Era
 	if _, err := store.Exec(ctx, server, sql.UncountKept, args.Project, had.Results, had.Events); err != nil {
 		return false, err
 	}
-	return false, s.env.Queue.Enqueue(ctx, server, functions.EraseArgs{Project: args.Project, Job: args.Job, Once: time.Now().Add(EraseOnceMore)})
+	return false, s.env.Queue.Enqueue(ctx, server, stepargs.EraseArgs{Project: args.Project, Job: args.Job, Once: time.Now().Add(EraseOnceMore)})
 }

@@ -8,11 +8,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/bulk"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/insight/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 )
@@ -28,7 +28,7 @@ const (
 
 // Retain deletes jobs and runs of workflows that their project keeps no longer, has jobs become archives, deletes old events of webhooks, drops uploads that were not completed, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
 // long ago, counts what projects keep, makes old samples coarser, and lets evidence about agents fade.
-func (s *Service) Retain(ctx context.Context, _ functions.RetentionArgs) error {
+func (s *Service) Retain(ctx context.Context, _ stepargs.RetentionArgs) error {
 	if err := s.policy.ExpireApprovals(ctx); err != nil {
 		return err
 	}

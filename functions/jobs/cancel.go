@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 )
@@ -46,7 +47,7 @@ func (s *Service) StopJob(ctx context.Context, i base.Intent, id uuid.UUID, acto
 		if err := base.Audit(ctx, tx, actor, "job.cancel", id.String(), nil); err != nil {
 			return err
 		}
-		return s.endJob(ctx, tx, i.Project, id, functions.JobCancelled, "cancelled by "+actor, nil, functions.CancelArgs{Project: i.Project, Job: id})
+		return s.endJob(ctx, tx, i.Project, id, functions.JobCancelled, "cancelled by "+actor, nil, stepargs.CancelArgs{Project: i.Project, Job: id})
 	})
 }
 
@@ -80,14 +81,14 @@ func (s *Service) endJob(ctx context.Context, tx *store.Tx, project, id uuid.UUI
 	}
 	steps := []functions.Step{next}
 	for _, run := range runs {
-		steps = append(steps, functions.AdvanceRunArgs{Project: project, Run: run})
+		steps = append(steps, stepargs.AdvanceRunArgs{Project: project, Run: run})
 	}
 	return s.env.Queue.Enqueue(ctx, server, steps...)
 }
 
 // Cancel settles the open shards of a job that has ended before they were, a page at a time. Leases are ended at the start, so that
 // agents hear of it soon, and again at the end: a lease that was being given meanwhile held the locks of its shards until then.
-func (s *Service) Cancel(ctx context.Context, args functions.CancelArgs) error {
+func (s *Service) Cancel(ctx context.Context, args stepargs.CancelArgs) error {
 	if err := s.cancelLeases(ctx, args); err != nil {
 		return err
 	}
@@ -112,7 +113,7 @@ func (s *Service) Cancel(ctx context.Context, args functions.CancelArgs) error {
 	return s.cancelLeases(ctx, args)
 }
 
-func (s *Service) cancelLeases(ctx context.Context, args functions.CancelArgs) error {
+func (s *Service) cancelLeases(ctx context.Context, args stepargs.CancelArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		leases, err := store.Values[uuid.UUID](ctx, tx, sql.EndJobLeases, args.Job)
 		if err != nil || len(leases) == 0 {
@@ -138,5 +139,5 @@ func (s *Service) Refuse(ctx context.Context, tx *store.Tx, project, id uuid.UUI
 	if err != nil || !found || state.Ended() || state == functions.JobDeleting {
 		return err
 	}
-	return s.endJob(ctx, tx, project, id, functions.JobCancelled, why, nil, functions.CancelArgs{Project: project, Job: id})
+	return s.endJob(ctx, tx, project, id, functions.JobCancelled, why, nil, stepargs.CancelArgs{Project: project, Job: id})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -31,9 +32,9 @@ func Drain(ctx context.Context, tx *store.Tx, project, job uuid.UUID) ([]functio
 	case err != nil || !found || left.State.Ended() || left.Open > 0:
 		return nil, err
 	case left.Provisional > 0:
-		return []functions.Step{functions.TailArgs{Project: project, Job: job}}, nil
+		return []functions.Step{stepargs.TailArgs{Project: project, Job: job}}, nil
 	case left.PagesFolded == left.PagesTotal && left.Aggregation == functions.AggregationFolding:
-		return []functions.Step{functions.MergeArgs{Project: project, Job: job, Run: left.Run}}, nil
+		return []functions.Step{stepargs.MergeArgs{Project: project, Job: job, Run: left.Run}}, nil
 	default:
 		return nil, nil
 	}

@@ -9,12 +9,13 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
 // Finish ends a job: finished when every shard was accepted, failed when some were not. The answer over those that were accepted
 // stands either way.
-func (s *Service) Finish(ctx context.Context, args functions.FinishArgs) error {
+func (s *Service) Finish(ctx context.Context, args stepargs.FinishArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		// Remaining leases are obsolete. They come before the job in the order of locks.
 		leases, err := store.Values[uuid.UUID](ctx, tx, sql.EndJobLeases, args.Job)
@@ -40,9 +41,9 @@ func (s *Service) Finish(ctx context.Context, args functions.FinishArgs) error {
 			if err != nil {
 				return err
 			}
-			return s.endJob(ctx, tx, args.Project, args.Job, functions.JobFailed, why, leases, functions.FollowUpArgs(args))
+			return s.endJob(ctx, tx, args.Project, args.Job, functions.JobFailed, why, leases, stepargs.FollowUpArgs(args))
 		}
-		return s.endJob(ctx, tx, args.Project, args.Job, functions.JobFinished, "", leases, functions.FollowUpArgs(args))
+		return s.endJob(ctx, tx, args.Project, args.Job, functions.JobFinished, "", leases, stepargs.FollowUpArgs(args))
 	})
 	if err != nil && !errors.Is(err, errGoesOn) {
 		return fmt.Errorf("finishing job %s: %w", args.Job, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -36,9 +37,9 @@ func ScoreFirst(ctx context.Context, tx *store.Tx, job uuid.UUID, folds []functi
 		return folds, err
 	}
 	for _, f := range folds {
-		fold, is := f.(functions.AggregateArgs)
+		fold, is := f.(stepargs.AggregateArgs)
 		if is {
-			steps = append(steps, functions.ScoreResultsArgs{Project: fold.Project, Job: fold.Job, Page: fold.Page})
+			steps = append(steps, stepargs.ScoreResultsArgs{Project: fold.Project, Job: fold.Job, Page: fold.Page})
 		}
 		if !is || !HoldFolds(heuristics) {
 			steps = append(steps, f)

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -83,7 +84,7 @@ func CountPages(ctx context.Context, tx *store.Tx, project, job uuid.UUID, delta
 		}
 		c.Drained = c.Drained || row.Open == 0
 		if row.Settled() {
-			c.Settled = append(c.Settled, functions.AggregateArgs{Project: project, Job: job, Page: page})
+			c.Settled = append(c.Settled, stepargs.AggregateArgs{Project: project, Job: job, Page: page})
 		}
 	}
 	return c, nil

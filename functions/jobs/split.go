@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs/sql"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -58,7 +59,7 @@ func (e errInputs) Unwrap() error { return e.error }
 // Split makes shards that do not exist yet. Each chunk is one transaction that also moves the mark from which a split that was killed goes
 // on. Then it is the turn of others; of a stored object, of which all before a chunk is read again each time that it is opened, only after a
 // while.
-func (s *Service) Split(ctx context.Context, args functions.SplitArgs) error {
+func (s *Service) Split(ctx context.Context, args stepargs.SplitArgs) error {
 	source := &splitSource{blobs: s.env.Blobs, project: args.Project}
 	defer source.close()
 	mine := base.NewSlice()
@@ -67,7 +68,7 @@ func (s *Service) Split(ctx context.Context, args functions.SplitArgs) error {
 		var unreadable errInputs
 		switch {
 		case errors.As(err, &unreadable) && args.Job == uuid.Nil:
-			return s.splitApart(ctx, functions.SplitArgs{Project: args.Project, Job: turn.job.ID}, err)
+			return s.splitApart(ctx, stepargs.SplitArgs{Project: args.Project, Job: turn.job.ID}, err)
 		case err != nil:
 			return fmt.Errorf("splitting job %s: %w", turn.job.ID, err)
 		case turn.busy:
@@ -86,7 +87,7 @@ func (s *Service) Split(ctx context.Context, args functions.SplitArgs) error {
 var errSplitBusy = errors.New("another step makes shards for this project")
 
 // splitApart gives a job whose inputs cannot be read a step of its own, which stays where operators see it.
-func (s *Service) splitApart(ctx context.Context, step functions.SplitArgs, why error) error {
+func (s *Service) splitApart(ctx context.Context, step stepargs.SplitArgs, why error) error {
 	err := s.env.Project(ctx, step.Project, func(tx *store.Tx) error {
 		n, err := store.Exec(ctx, tx, sql.SplitApart, step.Job)
 		if err != nil || n == 0 {
@@ -120,7 +121,7 @@ func (s *Service) MendSplit(ctx context.Context, project uuid.UUID) error {
 		if needed, err := TakeSplitTurn(ctx, tx); err != nil || !needed {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.SplitArgs{Project: project})
+		return s.env.Enqueue(ctx, tx, stepargs.SplitArgs{Project: project})
 	})
 }
 
@@ -157,7 +158,7 @@ func (s *splitSource) close() {
 	}
 }
 
-func (s *Service) splitChunk(ctx context.Context, args functions.SplitArgs, source *splitSource) (turn splitTurn, err error) {
+func (s *Service) splitChunk(ctx context.Context, args stepargs.SplitArgs, source *splitSource) (turn splitTurn, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		turn = splitTurn{job: splitJob{ID: args.Job}}
 		free, _, err := store.Value[bool](ctx, tx, sql.TrySplit)
@@ -206,7 +207,7 @@ func (t *splitTurn) choose(ctx context.Context, tx *store.Tx, job uuid.UUID) (fo
 }
 
 // splitMade notes that the project's step is alive, and that there are shards.
-func (s *Service) splitMade(ctx context.Context, tx *store.Tx, args functions.SplitArgs) error {
+func (s *Service) splitMade(ctx context.Context, tx *store.Tx, args stepargs.SplitArgs) error {
 	if args.Job == uuid.Nil {
 		if _, err := store.Exec(ctx, tx, sql.SeeSplitTurn); err != nil {
 			return err

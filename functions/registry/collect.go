@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -31,7 +31,7 @@ type collected struct{ objects, bytes int64 }
 
 // Collect removes objects that nothing has referred to for a day: uploads that were never used, files that were replaced, what leases left
 // that died. Each object is a transaction: a run that is cut off has lost nothing, and the next one goes on.
-func (s *Service) Collect(ctx context.Context, _ functions.CollectArgs) error {
+func (s *Service) Collect(ctx context.Context, _ stepargs.CollectArgs) error {
 	err := s.tenant.EachProject(ctx, func(project uuid.UUID) error { return s.collectProject(ctx, project) })
 	if err != nil {
 		return fmt.Errorf("collecting objects: %w", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -101,7 +102,7 @@ func (s *Service) PushFunction(ctx context.Context, by functions.Principal, proj
 		if len(policy.On(functions.OnCode)) == 0 {
 			return nil
 		}
-		return s.env.Enqueue(ctx, tx, functions.ScoreCodeArgs{Project: project, Function: v.Name, Version: v.Version})
+		return s.env.Enqueue(ctx, tx, stepargs.ScoreCodeArgs{Project: project, Function: v.Name, Version: v.Version})
 	})
 	return v, created, err
 }

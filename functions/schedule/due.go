@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/schedule/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -17,7 +18,7 @@ const dueAtOnce = 500
 
 // Due enqueues a step for each schedule of any project that is due. Each is in River from then on, and is not looked at again until that step
 // has said when.
-func (s *Service) Due(ctx context.Context, _ functions.DueSchedulesArgs) error {
+func (s *Service) Due(ctx context.Context, _ stepargs.DueSchedulesArgs) error {
 	for {
 		n, err := s.takeDue(ctx)
 		if err != nil {
@@ -42,7 +43,7 @@ func (s *Service) takeDue(ctx context.Context) (n int, err error) {
 		n = len(rows)
 		steps := make([]functions.Step, n)
 		for i, r := range rows {
-			steps[i] = functions.FireScheduleArgs{Project: r.ProjectID, Schedule: r.ScheduleID}
+			steps[i] = stepargs.FireScheduleArgs{Project: r.ProjectID, Schedule: r.ScheduleID}
 		}
 		return s.env.Queue.Enqueue(ctx, tx, steps...)
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/schedule/sql"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/timetable"
@@ -34,7 +35,7 @@ type firing struct {
 
 // Fire serves one time of a schedule that is due, and says when the next one is. The time is written in the transaction that makes its job,
 // so that it comes once.
-func (s *Service) Fire(ctx context.Context, args functions.FireScheduleArgs) error {
+func (s *Service) Fire(ctx context.Context, args stepargs.FireScheduleArgs) error {
 	f, err := s.readFiring(ctx, args)
 	if err != nil || f == nil {
 		return err
@@ -59,7 +60,7 @@ func theirs(err error) bool {
 }
 
 // readFiring reads a schedule; nil: there is none, or nothing of it is to come.
-func (s *Service) readFiring(ctx context.Context, args functions.FireScheduleArgs) (f *firing, err error) {
+func (s *Service) readFiring(ctx context.Context, args stepargs.FireScheduleArgs) (f *firing, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		r, found, err := store.One[row](ctx, tx, sql.GetSchedule, args.Schedule)
 		if err != nil || !found || r.Paused || r.NextAt == nil {
@@ -104,7 +105,7 @@ func (s *Service) serve(ctx context.Context, f *firing) error {
 
 // step is what has the guardian decide.
 func (f *firing) step() base.Intent {
-	return base.Intent{Step: functions.FireScheduleArgs{}.Kind(), Project: f.project}
+	return base.Intent{Step: stepargs.FireScheduleArgs{}.Kind(), Project: f.project}
 }
 
 func (f *firing) actor() string { return "schedule:" + f.Name }

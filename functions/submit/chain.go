@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit/sql"
 )
@@ -94,7 +95,7 @@ func (s *Service) FollowUpAgain(ctx context.Context, by functions.Principal, pro
 		if err := base.Audit(ctx, tx, by.Actor(), "job.follow-up", job.String(), nil); err != nil {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.FollowUpArgs{Project: project, Job: job})
+		return s.env.Enqueue(ctx, tx, stepargs.FollowUpArgs{Project: project, Job: job})
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit/sql"
 	"github.com/ostraka/ostraka/guardian"
@@ -25,7 +26,7 @@ var errPlanAgain = errors.New("other follow-ups were made meanwhile")
 
 // FollowUp measures an ended job, asks the planner which jobs follow from an ended one, and submits them. The key of a follow-up is unique, so that
 // running the step again makes nothing twice.
-func (s *Service) FollowUp(ctx context.Context, args functions.FollowUpArgs) error {
+func (s *Service) FollowUp(ctx context.Context, args stepargs.FollowUpArgs) error {
 	job, err := s.jobs.GetJob(ctx, args.Project, args.Job)
 	if err != nil {
 		return fmt.Errorf("following up job %s: %w", args.Job, err)
@@ -55,7 +56,7 @@ func (s *Service) FollowUp(ctx context.Context, args functions.FollowUpArgs) err
 	}
 }
 
-func (s *Service) followUp(ctx context.Context, args functions.FollowUpArgs, job functions.Job, finished planner.Finished) error {
+func (s *Service) followUp(ctx context.Context, args stepargs.FollowUpArgs, job functions.Job, finished planner.Finished) error {
 	rules, existing, err := s.loadRules(ctx, args.Project, job.Root)
 	if err != nil || len(rules) == 0 {
 		return err
@@ -195,7 +196,7 @@ func (s *Service) submitFollowUp(ctx context.Context, project uuid.UUID, parent 
 		if len(existing) != made {
 			return errPlanAgain
 		}
-		if err := s.decide(ctx, tx, base.Intent{Step: functions.FollowUpArgs{}.Kind(), Project: project, Kind: guardian.JobFollowUp}, &plan); err != nil {
+		if err := s.decide(ctx, tx, base.Intent{Step: stepargs.FollowUpArgs{}.Kind(), Project: project, Kind: guardian.JobFollowUp}, &plan); err != nil {
 			return err
 		}
 		if err := s.insertJob(ctx, tx, project, &plan); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit/sql"
 	"github.com/ostraka/ostraka/functions/trust"
@@ -400,10 +401,10 @@ func (s *Service) openJob(ctx context.Context, server pgx.Tx, project uuid.UUID,
 	}
 	var steps []functions.Step
 	if p.turn {
-		steps = append(steps, functions.SplitArgs{Project: project})
+		steps = append(steps, stepargs.SplitArgs{Project: project})
 	}
 	if p.unscored {
-		steps = append(steps, functions.ScoreCodeArgs{Project: project, Function: p.manifest.Name, Version: p.version})
+		steps = append(steps, stepargs.ScoreCodeArgs{Project: project, Function: p.manifest.Name, Version: p.version})
 	}
 	if len(steps) == 0 {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -111,14 +112,14 @@ func (d Settlement) noteClaims(ctx context.Context, tx *store.Tx) (steps []funct
 			return nil, err
 		}
 		if too, _ := claims.Quarantined(); too {
-			steps = append(steps, functions.ClaimsArgs{Project: d.Project, Job: d.Job, Agent: r.AgentID})
+			steps = append(steps, stepargs.ClaimsArgs{Project: d.Project, Job: d.Job, Agent: r.AgentID})
 		}
 	}
 	return steps, nil
 }
 
 // WeighClaims quarantines all agents of an owner that claims too often. It is a step of its own, since trust is locked in the order of agents.
-func (s *Service) WeighClaims(ctx context.Context, args functions.ClaimsArgs) error {
+func (s *Service) WeighClaims(ctx context.Context, args stepargs.ClaimsArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		claims, _, err := store.One[verify.Claims](ctx, tx, sql.ClaimsOfOwner, args.Job, args.Agent, verify.ClaimsKept)
 		if err != nil {
@@ -150,7 +151,7 @@ func (s *Service) WeighClaims(ctx context.Context, args functions.ClaimsArgs) er
 }
 
 // catchClaimers marks those agents that are not caught yet. What they gave that is not final is made again, as of all who are caught.
-func catchClaimers(ctx context.Context, tx *store.Tx, args functions.ClaimsArgs, agents []uuid.UUID, reason string) (steps []functions.Step, caught []caughtAgent, err error) {
+func catchClaimers(ctx context.Context, tx *store.Tx, args stepargs.ClaimsArgs, agents []uuid.UUID, reason string) (steps []functions.Step, caught []caughtAgent, err error) {
 	for _, agent := range agents {
 		row, _, err := store.One[trustRow](ctx, tx, sql.AddEvidence, agent, 0, 0, 0, 0, args.Job, 0)
 		if err != nil {
@@ -166,7 +167,7 @@ func catchClaimers(ctx context.Context, tx *store.Tx, args functions.ClaimsArgs,
 			return nil, nil, err
 		}
 		caught = append(caught, caughtAgent{trustRow: row, reason: reason})
-		steps = append(steps, functions.RevokeArgs{Project: args.Project, Agent: agent}, functions.TaintArgs{Project: args.Project, Agent: agent, Reason: reason})
+		steps = append(steps, stepargs.RevokeArgs{Project: args.Project, Agent: agent}, stepargs.TaintArgs{Project: args.Project, Agent: agent, Reason: reason})
 	}
 	steps, err = withApart(ctx, tx, args.Project, steps, agents...)
 	return steps, caught, err

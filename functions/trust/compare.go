@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -36,7 +37,7 @@ type toCompare struct {
 
 // Compare puts the answers to the shards of a submission into classes, and has the submission weighed. No transaction is open while the
 // module works. What a validator fails at is tried again, and is never a verdict.
-func (s *Service) Compare(ctx context.Context, args functions.CompareArgs) error {
+func (s *Service) Compare(ctx context.Context, args stepargs.CompareArgs) error {
 	sub, shards, err := s.readAnswers(ctx, args)
 	if err != nil {
 		return fmt.Errorf("reading what is to be compared of submission %s: %w", args.Submission, err)
@@ -56,19 +57,19 @@ func (s *Service) Compare(ctx context.Context, args functions.CompareArgs) error
 		return fmt.Errorf("comparing the answers of submission %s: %w", args.Submission, errors.Join(failed...))
 	}
 	return s.env.Control(ctx, func(tx pgx.Tx) error {
-		return s.env.Queue.Enqueue(ctx, tx, functions.VerifyArgs(args))
+		return s.env.Queue.Enqueue(ctx, tx, stepargs.VerifyArgs(args))
 	})
 }
 
 // compareFirst has the answers compared before the submission is weighed.
-func (s *Service) compareFirst(ctx context.Context, args functions.VerifyArgs) error {
+func (s *Service) compareFirst(ctx context.Context, args stepargs.VerifyArgs) error {
 	return s.env.Control(ctx, func(tx pgx.Tx) error {
-		return s.env.Queue.Enqueue(ctx, tx, functions.CompareArgs(args))
+		return s.env.Queue.Enqueue(ctx, tx, stepargs.CompareArgs(args))
 	})
 }
 
 // readAnswers reads which answers have no class yet.
-func (s *Service) readAnswers(ctx context.Context, args functions.CompareArgs) (sub toCompare, shards []*classing, err error) {
+func (s *Service) readAnswers(ctx context.Context, args stepargs.CompareArgs) (sub toCompare, shards []*classing, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		var found bool
 		if sub, found, err = store.One[toCompare](ctx, tx, sql.SubmissionToCompare, args.Submission); err != nil || !found || sub.Validator == nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/planner"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -48,7 +49,7 @@ type matters map[int64]string
 
 // judgeOutputs asks the job's condition about the outputs of a submission; nil: there is none. No transaction is open meanwhile, but to
 // read them. A submission that was weighed already is left alone.
-func (s *Service) judgeOutputs(ctx context.Context, args functions.VerifyArgs) (matters, error) {
+func (s *Service) judgeOutputs(ctx context.Context, args stepargs.VerifyArgs) (matters, error) {
 	if !args.Confirm {
 		return nil, nil
 	}

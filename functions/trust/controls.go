@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -62,7 +63,7 @@ type controlVerdicts map[controlKey]string
 
 // JudgeControls judges what was said to the controls of a job since it last did. The answers are compared as those to every other shard are; what
 // they come to is for package verify to say. Then their shards are lent again.
-func (s *Service) JudgeControls(ctx context.Context, args functions.JudgeControlsArgs) error {
+func (s *Service) JudgeControls(ctx context.Context, args stepargs.JudgeControlsArgs) error {
 	verdicts, err := s.compareControls(ctx, args)
 	if err == nil {
 		err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error { return s.judgeControls(ctx, tx, args, verdicts) })
@@ -74,7 +75,7 @@ func (s *Service) JudgeControls(ctx context.Context, args functions.JudgeControl
 }
 
 // compareControls compares the answers that were not compared yet with the known ones. No transaction is open while a validator does.
-func (s *Service) compareControls(ctx context.Context, args functions.JudgeControlsArgs) (controlVerdicts, error) {
+func (s *Service) compareControls(ctx context.Context, args stepargs.JudgeControlsArgs) (controlVerdicts, error) {
 	var loans []controlLoan
 	var job comparedJob
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
@@ -104,7 +105,7 @@ type comparedJob struct {
 	Validator *functions.ValidatorRef
 }
 
-func (s *Service) compareControl(ctx context.Context, args functions.JudgeControlsArgs, job comparedJob, l controlLoan) (string, error) {
+func (s *Service) compareControl(ctx context.Context, args stepargs.JudgeControlsArgs, job comparedJob, l controlLoan) (string, error) {
 	switch {
 	case l.Status == verify.Error: // an answer, and another one
 		return controlOther, nil
@@ -143,7 +144,7 @@ func (s *Service) compareControl(ctx context.Context, args functions.JudgeContro
 }
 
 // judgeControls decides about controls whose answers were compared, with their shards locked.
-func (s *Service) judgeControls(ctx context.Context, tx *store.Tx, args functions.JudgeControlsArgs, verdicts controlVerdicts) error {
+func (s *Service) judgeControls(ctx context.Context, tx *store.Tx, args stepargs.JudgeControlsArgs, verdicts controlVerdicts) error {
 	places, err := lockControlled(ctx, tx, args.Job)
 	if err != nil || len(places) == 0 {
 		return err

@@ -5,10 +5,10 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/guardian"
@@ -45,14 +45,14 @@ func (j recheckJob) facts(id uuid.UUID) guardian.Job {
 
 // askExecute asks the guardian whether the server may execute a batch, once and not for each shard, and whether it may open a sandbox for it. A
 // batch that does not keep to the conditions, those of its job among them, is held.
-func (s *Service) askExecute(ctx context.Context, tx *store.Tx, args functions.RecheckArgs, work recheckWork) error {
+func (s *Service) askExecute(ctx context.Context, tx *store.Tx, args stepargs.RecheckArgs, work recheckWork) error {
 	known, _, err := store.One[codeFacts](ctx, tx, store.CodeFacts, work.function.FunctionID, work.function.Version, guardian.CodeModule)
 	if err != nil {
 		return err
 	}
 	level, job := string(s.madeIn(work.function.Manifest).Level), work.facts
 	findings := registry.FindingFacts(known.Findings)
-	intent := base.Intent{Step: functions.RecheckArgs{}.Kind(), Project: args.Project, Kind: guardian.JobRecheck, Subject: work.job.String()}
+	intent := base.Intent{Step: stepargs.RecheckArgs{}.Kind(), Project: args.Project, Kind: guardian.JobRecheck, Subject: work.job.String()}
 	intent.Facts = guardian.RecheckFacts{
 		Function: work.function.Facts(), Job: job, Shards: int64(len(work.numbers)), Isolation: level, Findings: findings, Scored: known.Scored,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -73,7 +74,7 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (
 				return j, err
 			}
 			j.caught = append(j.caught, caughtAgent{trustRow: row, reason: reason})
-			j.steps = append(j.steps, functions.RevokeArgs{Project: d.Project, Agent: agent})
+			j.steps = append(j.steps, stepargs.RevokeArgs{Project: d.Project, Agent: agent})
 			c.taint = reason
 		}
 		if c.taint != "" {
@@ -85,7 +86,7 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (
 		}
 	}
 	if d.platforms || len(d.excused) > 0 {
-		j.steps = append(j.steps, functions.ComparePlatformsArgs{Project: d.Project, Job: d.Job, Excused: d.excused})
+		j.steps = append(j.steps, stepargs.ComparePlatformsArgs{Project: d.Project, Job: d.Job, Excused: d.excused})
 	}
 	if err := d.addWrongAlike(ctx, tx); err != nil {
 		return j, err
@@ -139,7 +140,7 @@ func (d Settlement) enterWindow(ctx context.Context, tx *store.Tx, agent uuid.UU
 	if w.State != windowClosing {
 		return nil, nil
 	}
-	return []functions.Step{functions.CloseWindowArgs{Project: d.Project, Job: d.Job, Agent: agent, Window: w.Number}}, nil
+	return []functions.Step{stepargs.CloseWindowArgs{Project: d.Project, Job: d.Job, Agent: agent, Window: w.Number}}, nil
 }
 
 // OpenAudit is an audit that was drawn and has not ended.

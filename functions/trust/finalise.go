@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 )
@@ -19,7 +19,7 @@ type finalPage struct {
 }
 
 // Finalise makes results final, a page at a time.
-func (s *Service) Finalise(ctx context.Context, args functions.FinaliseArgs) error {
+func (s *Service) Finalise(ctx context.Context, args stepargs.FinaliseArgs) error {
 	mine := base.NewSlice()
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {

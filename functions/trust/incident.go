@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 )
@@ -32,13 +33,13 @@ type tracedJob struct {
 
 // opens says whether final results of an agent are opened again: where an answer of it was proven wrong, and where one of another agent of its
 // owner was and nothing but controls finds out who lies.
-func (j tracedJob) opens(args functions.TaintArgs) bool {
+func (j tracedJob) opens(args stepargs.TaintArgs) bool {
 	return !j.State.Ended() && (args.Proven || args.Kin && !j.Bounded)
 }
 
 // reportFinal opens results of a caught agent again which had become final, in jobs that have not ended, and lists those of ended ones, but for
 // what the server has found itself: they are within the bound's promise and stay, but they are reported. What was counted is not counted again when the step is cut off, since a job has one incident for an agent, which only grows.
-func (s *Service) reportFinal(ctx context.Context, args functions.TaintArgs) error {
+func (s *Service) reportFinal(ctx context.Context, args stepargs.TaintArgs) error {
 	last := uuid.Nil
 	for {
 		var jobs []tracedJob
@@ -66,7 +67,7 @@ func (s *Service) reportFinal(ctx context.Context, args functions.TaintArgs) err
 	}
 }
 
-func (s *Service) reportFinalIn(ctx context.Context, args functions.TaintArgs, job tracedJob) error {
+func (s *Service) reportFinalIn(ctx context.Context, args stepargs.TaintArgs, job tracedJob) error {
 	const step = incidentPages * int64(partition.PageSize)
 	var total int64
 	for from := int64(0); from < job.ShardsTotal; from += step {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/owner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 )
@@ -19,7 +20,7 @@ func (d Settlement) taint(ctx context.Context, tx *store.Tx, agent uuid.UUID, c 
 	if _, err := store.Exec(ctx, tx, sql.FailWindows, agent); err != nil {
 		return nil, err
 	}
-	steps := []functions.Step{functions.TaintArgs{Project: d.Project, Agent: agent, Reason: c.taint, Proven: charged}}
+	steps := []functions.Step{stepargs.TaintArgs{Project: d.Project, Agent: agent, Reason: c.taint, Proven: charged}}
 	of, _, err := store.Value[string](ctx, tx, sql.OwnerOfCursor, d.Job, agent)
 	if err != nil {
 		return nil, err
@@ -37,9 +38,9 @@ func (d Settlement) taint(ctx context.Context, tx *store.Tx, agent uuid.UUID, c 
 	caught, err := owner.IsCaught(ctx, tx, of) // by this agent, the second one of it; the gate of leases and who weighs results see it by the same evidence
 	for _, s := range siblings {
 		reason := fmt.Sprintf("agent %s of the same owner: %s", agent, c.taint)
-		steps = append(steps, functions.TaintArgs{Project: d.Project, Agent: s, Reason: reason, Kin: true})
+		steps = append(steps, stepargs.TaintArgs{Project: d.Project, Agent: s, Reason: reason, Kin: true})
 		if caught {
-			steps = append(steps, functions.RevokeArgs{Project: d.Project, Agent: s})
+			steps = append(steps, stepargs.RevokeArgs{Project: d.Project, Agent: s})
 		}
 	}
 	return steps, err

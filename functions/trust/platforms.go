@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -72,7 +73,7 @@ type crew struct {
 }
 
 // ComparePlatforms reports classes that disagree as a whole, with their answers, and excuses their agents where enough vouch for the class.
-func (s *Service) ComparePlatforms(ctx context.Context, args functions.ComparePlatformsArgs) error {
+func (s *Service) ComparePlatforms(ctx context.Context, args stepargs.ComparePlatformsArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		c, err := readCrew(ctx, tx, args.Job)
 		if err != nil {
@@ -226,7 +227,7 @@ func showAnswer(agent uuid.UUID, status verify.Status, outcome []byte, class str
 
 // write takes back what the job has charged to them, and lends them the version of its function no more. Who was caught for nothing else
 // is let go. Their trust is locked in the order of their IDs, the job before flags, as everywhere.
-func (e excused) write(ctx context.Context, tx *store.Tx, args functions.ComparePlatformsArgs) error {
+func (e excused) write(ctx context.Context, tx *store.Tx, args stepargs.ComparePlatformsArgs) error {
 	agents := InOrder(e.reasons)
 	if len(agents) == 0 {
 		return nil

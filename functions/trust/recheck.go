@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -43,7 +44,7 @@ var errNoRechecker = errors.New("this server works the queue of rechecks and has
 // Recheck executes shards on the server, outside of any transaction, and weighs what comes out. Where the server contradicts an agent it
 // executes the shard again, elsewhere and with another hash seed, before anybody is blamed. An execution that does not happen is
 // never a verdict: it is tried again later.
-func (s *Service) Recheck(ctx context.Context, args functions.RecheckArgs) error {
+func (s *Service) Recheck(ctx context.Context, args stepargs.RecheckArgs) error {
 	if s.rechecker == nil {
 		return s.delayBatch(ctx, args, errNoRechecker)
 	}
@@ -86,7 +87,7 @@ func (s *Service) Recheck(ctx context.Context, args functions.RecheckArgs) error
 }
 
 // claimRechecks takes up a batch, and enqueues another one where more waits.
-func (s *Service) claimRechecks(ctx context.Context, args functions.RecheckArgs) (work recheckWork, err error) {
+func (s *Service) claimRechecks(ctx context.Context, args stepargs.RecheckArgs) (work recheckWork, err error) {
 	type claimed struct {
 		JobID uuid.UUID
 		Shard int64
@@ -155,7 +156,7 @@ func NextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID, held HeldFu
 			return nil, err
 		}
 		if n > 0 {
-			steps = append(steps, functions.RecheckArgs{Project: project, Batch: id, Long: long})
+			steps = append(steps, stepargs.RecheckArgs{Project: project, Batch: id, Long: long})
 		}
 	}
 	return steps, nil
@@ -183,7 +184,7 @@ func askRechecks(ctx context.Context, tx *store.Tx, d Settlement) ([]functions.S
 }
 
 // endBatch ends a batch, with what is left of it where its job has ended, and lets the next one begin.
-func (s *Service) endBatch(ctx context.Context, args functions.RecheckArgs, left recheckWork) error {
+func (s *Service) endBatch(ctx context.Context, args stepargs.RecheckArgs, left recheckWork) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		if len(left.numbers) > 0 {
 			if _, err := store.Values[int64](ctx, tx, sql.TakeRechecks, args.Batch, left.job, left.numbers); err != nil {
@@ -205,7 +206,7 @@ func (s *Service) endBatch(ctx context.Context, args functions.RecheckArgs, left
 const shortestPause = 2 * time.Second
 
 // delayBatch notes why nothing could be executed, where job explain and readyz find it, and tries again later.
-func (s *Service) delayBatch(ctx context.Context, args functions.RecheckArgs, why error) error {
+func (s *Service) delayBatch(ctx context.Context, args stepargs.RecheckArgs, why error) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // the server stops, or the step has run out of time
 	}
@@ -231,7 +232,7 @@ type serverRun struct {
 // answer would speak against an agent: until it is certain, or another one comes out. What was executed before an error is returned with it.
 // Where others want the slot, an execution ends between two shards, and others have their turn before the next one goes on with those shards
 // that it has got to: so that each time one shard at least is settled.
-func (s *Service) executeBatch(ctx context.Context, turn *turn, args functions.RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
+func (s *Service) executeBatch(ctx context.Context, turn *turn, args stepargs.RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
 	code, err := s.bundleOf(ctx, args.Project, work.function)
 	if err != nil {
 		return nil, err
@@ -292,7 +293,7 @@ func forgetUnfinished(runs map[int64][]serverRun, again []int64) {
 }
 
 // executeOnce executes a batch for as long as it may continue.
-func (s *Service) executeOnce(ctx context.Context, args functions.RecheckArgs, work recheckWork, batch recheck.Batch, runs map[int64][]serverRun) error {
+func (s *Service) executeOnce(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, batch recheck.Batch, runs map[int64][]serverRun) error {
 	r, err := s.watchBatch(ctx, args, work)
 	if err != nil {
 		return err
@@ -307,7 +308,7 @@ func (s *Service) executeOnce(ctx context.Context, args functions.RecheckArgs, w
 }
 
 // settledRuns are those of an execution that broke off which need no further one.
-func (s *Service) settledRuns(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) map[int64][]serverRun {
+func (s *Service) settledRuns(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, runs map[int64][]serverRun) map[int64][]serverRun {
 	d, err := s.doubts(ctx, args, work, runs)
 	if err != nil {
 		return nil

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/fleet"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/guardian"
@@ -82,7 +82,7 @@ func holdOf(err error) *RecheckHold {
 }
 
 // holdJob gives a batch up whose job the guardian holds, notes why, and lets those of other jobs begin.
-func (s *Service) holdJob(ctx context.Context, args functions.RecheckArgs, job uuid.UUID, h RecheckHold) error {
+func (s *Service) holdJob(ctx context.Context, args stepargs.RecheckArgs, job uuid.UUID, h RecheckHold) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		return s.letNextBegin(ctx, tx, args.Project, func(held HeldFunctions) error {
 			if _, err := store.Exec(ctx, tx, sql.HoldRechecks, job, h.Code, h.Reason, RecheckHoldFor, held.rules); err != nil {

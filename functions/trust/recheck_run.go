@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/trust/sql"
@@ -139,14 +140,14 @@ func (h HeldFunctions) cover(f registry.FunctionRow) bool {
 }
 
 // beginRun notes that the batch is about to be executed, where switches look. tx is the server's by now, and has the lock of heldOf.
-func beginRun(ctx context.Context, tx pgx.Tx, args functions.RecheckArgs, work recheckWork) error {
+func beginRun(ctx context.Context, tx pgx.Tx, args stepargs.RecheckArgs, work recheckWork) error {
 	_, err := store.Exec(ctx, tx, sql.BeginRecheckRun, args.Batch, args.Project, work.job, work.function.Name, work.function.Version, len(work.numbers))
 	return err
 }
 
 // endRun notes that nothing of the batch runs any more, and tells the switches that wait for it. Where that fails it counts as ended in a minute.
 // used is how long servers have executed shards of the project.
-func (s *Service) endRun(ctx context.Context, args functions.RecheckArgs, used time.Duration) error {
+func (s *Service) endRun(ctx context.Context, args stepargs.RecheckArgs, used time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endRunTime)
 	defer cancel()
 	err := s.env.Control(ctx, func(tx pgx.Tx) error {
@@ -174,7 +175,7 @@ type run struct {
 }
 
 // watchBatch makes a run of what is about to be executed; where it may not continue, its context has ended.
-func (s *Service) watchBatch(ctx context.Context, args functions.RecheckArgs, work recheckWork) (run, error) {
+func (s *Service) watchBatch(ctx context.Context, args stepargs.RecheckArgs, work recheckWork) (run, error) {
 	r := run{}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	began := time.Now()
@@ -236,7 +237,7 @@ func (s *Service) mayGoOn(r run, batch uuid.UUID) error {
 }
 
 // freeBatch ends a batch that was broken off; what is left of it is taken up by another one when it is its turn.
-func (s *Service) freeBatch(ctx context.Context, args functions.RecheckArgs) error {
+func (s *Service) freeBatch(ctx context.Context, args stepargs.RecheckArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		return s.letNextBegin(ctx, tx, args.Project, func(HeldFunctions) error {
 			if _, err := store.Exec(ctx, tx, sql.FreeRechecks, args.Batch); err != nil {

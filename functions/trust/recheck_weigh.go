@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/result"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -24,7 +25,7 @@ type doubts struct {
 }
 
 // doubts reads them. They may be out of date when the batch is weighed, which decides again.
-func (s *Service) doubts(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) (d doubts, err error) {
+func (s *Service) doubts(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, runs map[int64][]serverRun) (d doubts, err error) {
 	if err := s.compareRuns(ctx, args, work, runs); err != nil {
 		return d, err
 	}
@@ -79,7 +80,7 @@ func (b bench) hear(shard int64, runs []serverRun) {
 }
 
 // weighRechecks records the server's attempts and decides about their shards.
-func (s *Service) weighRechecks(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
+func (s *Service) weighRechecks(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
 	w := Weighed{}
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		terms, err := s.AuditTerms(ctx, tx, args.Project, work.job, work.policy)
@@ -257,7 +258,7 @@ func insertServerAttempts(ctx context.Context, tx *store.Tx, job uuid.UUID, runs
 }
 
 // compareRuns has the job's validator compare the server's answers with those of agents which differ from them. What it finds stands.
-func (s *Service) compareRuns(ctx context.Context, args functions.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
+func (s *Service) compareRuns(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
 	if work.validator == nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -33,7 +34,7 @@ const (
 // Stranded decides again about shards that wait for a further agent though nobody is left who may take them: all agents have tried them, or
 // others of their owners have. Where a server can execute shards it does so, and its answer decides, under a quorum too. Without one,
 // answers that still differ under a bound go to a person; those that agree, and all under a quorum, wait for agents of other owners.
-func (s *Service) Stranded(ctx context.Context, _ functions.StrandedArgs) error {
+func (s *Service) Stranded(ctx context.Context, _ stepargs.StrandedArgs) error {
 	var last uuid.UUID
 	var failed []error // one job that cannot be looked after must not keep the others
 	mended := map[uuid.UUID]bool{}

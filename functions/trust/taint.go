@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -32,7 +33,7 @@ type taintedShard struct {
 }
 
 // Taint opens the agent's results again, a page at a time, in all jobs of the project, and lists those that stay all the same.
-func (s *Service) Taint(ctx context.Context, args functions.TaintArgs) error {
+func (s *Service) Taint(ctx context.Context, args stepargs.TaintArgs) error {
 	if args.Kin {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 			_, err := store.Exec(ctx, tx, sql.ResetProbation, args.Agent)
@@ -76,7 +77,7 @@ func (s *Service) Taint(ctx context.Context, args functions.TaintArgs) error {
 // runs, and they are no better than those that were not final yet.
 //
 // Where nothing waits for audits (no bound) all are final from the start, and controls alone find out who lies: see given_page.sql.
-func (s *Service) reopenFinal(ctx context.Context, args functions.TaintArgs, job tracedJob) error {
+func (s *Service) reopenFinal(ctx context.Context, args stepargs.TaintArgs, job tracedJob) error {
 	page, void := sql.FinalPage, sql.VoidAttempts
 	if !job.Bounded {
 		page, void = sql.GivenPage, sql.VoidChargedAttempts
@@ -119,7 +120,7 @@ func (s *Service) reopenFinal(ctx context.Context, args functions.TaintArgs, job
 
 // reopenTainted decides about one page of a tainted agent's results. Where the job has ended otherwise nobody executes them again, and they
 // are taken back.
-func reopenTainted(args functions.TaintArgs, rows []taintedShard) Weighed {
+func reopenTainted(args stepargs.TaintArgs, rows []taintedShard) Weighed {
 	w := Weighed{Counts: map[uuid.UUID]*Count{}}
 	for _, r := range rows {
 		c := jobs.ShardChange{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/owner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -48,7 +49,7 @@ type leftWindow struct {
 
 // closeTogether has the windows of agents with a record closed together, where that is cheaper and nothing was drawn from any window of the
 // job before. All of them are closed for results before one of them is drawn from.
-func (s *Service) closeTogether(ctx context.Context, tx *store.Tx, args functions.TailArgs) error {
+func (s *Service) closeTogether(ctx context.Context, tx *store.Tx, args stepargs.TailArgs) error {
 	policy, found, err := store.Value[verify.Policy](ctx, tx, sql.GetPolicy, args.Job)
 	if err != nil || !found || policy.TargetError == 0 {
 		return err
@@ -111,7 +112,7 @@ func withApart(ctx context.Context, tx *store.Tx, project uuid.UUID, steps []fun
 	}
 	rows, err := store.Many[row](ctx, tx, sql.BrokenWindows, agents)
 	for _, r := range rows {
-		steps = append(steps, functions.CloseWindowArgs{Project: project, Job: r.JobID, Agent: r.AgentID, Window: r.Number})
+		steps = append(steps, stepargs.CloseWindowArgs{Project: project, Job: r.JobID, Agent: r.AgentID, Window: r.Number})
 	}
 	return steps, err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/owner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -119,7 +120,7 @@ func (d Settlement) noteUnsteady(ctx context.Context, tx *store.Tx) ([]functions
 	if _, err := store.Exec(ctx, tx, sql.AddUnsteady, d.Job, d.unsteady); err != nil {
 		return nil, err
 	}
-	return []functions.Step{functions.ExcuseUnsteadyArgs{Project: d.Project, Job: d.Job}}, nil
+	return []functions.Step{stepargs.ExcuseUnsteadyArgs{Project: d.Project, Job: d.Job}}, nil
 }
 
 type chargedRow struct {
@@ -129,7 +130,7 @@ type chargedRow struct {
 }
 
 // ExcuseUnsteady voids charges as long as chance explains them: where liars were caught in plenty, a shard that is not steady excuses none.
-func (s *Service) ExcuseUnsteady(ctx context.Context, args functions.ExcuseUnsteadyArgs) error {
+func (s *Service) ExcuseUnsteady(ctx context.Context, args stepargs.ExcuseUnsteadyArgs) error {
 	for more := true; more; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 			more = false
@@ -151,7 +152,7 @@ func (s *Service) ExcuseUnsteady(ctx context.Context, args functions.ExcuseUnste
 	return nil
 }
 
-func excuseUnsteady(ctx context.Context, tx *store.Tx, args functions.ExcuseUnsteadyArgs, rows []chargedRow) error {
+func excuseUnsteady(ctx context.Context, tx *store.Tx, args stepargs.ExcuseUnsteadyArgs, rows []chargedRow) error {
 	agents := map[uuid.UUID]bool{}
 	hands := map[uuid.UUID][]string{}
 	for _, r := range rows {

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -83,7 +84,7 @@ func (r ShardRow) Unchanged() jobs.ShardChange {
 
 // Verify decides what becomes of the shards of a submission. The shards' rows are locked in the order of their numbers, so that two
 // submissions with a shard in common are weighed one after the other; a submission that was weighed already is left alone.
-func (s *Service) Verify(ctx context.Context, args functions.VerifyArgs) error {
+func (s *Service) Verify(ctx context.Context, args stepargs.VerifyArgs) error {
 	var w Weighed
 	judged, err := s.judgeOutputs(ctx, args)
 	if err != nil {

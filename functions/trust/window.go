@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
@@ -64,7 +65,7 @@ func (c *windowCount) write(ctx context.Context, tx *store.Tx, d Settlement, id 
 		return nil, fmt.Errorf("job %s has audits of window %d of agent %s, and no such window", d.Job, id.number, id.agent)
 	}
 	if w.State == windowClosing && w.Missing > 0 {
-		return []functions.Step{functions.CloseWindowArgs{Project: d.Project, Job: d.Job, Agent: id.agent, Window: id.number}}, nil
+		return []functions.Step{stepargs.CloseWindowArgs{Project: d.Project, Job: d.Job, Agent: id.agent, Window: id.number}}, nil
 	}
 	return nil, nil
 }
@@ -85,7 +86,7 @@ func (d Settlement) passWindows(ctx context.Context, tx *store.Tx, agents []uuid
 	rows = append(rows, together...)
 	steps := make([]functions.Step, len(rows))
 	for i, r := range rows {
-		steps[i] = functions.FinaliseArgs{Project: d.Project, Job: d.Job, Agent: r.AgentID, Window: r.Number}
+		steps[i] = stepargs.FinaliseArgs{Project: d.Project, Job: d.Job, Agent: r.AgentID, Window: r.Number}
 	}
 	return steps, err
 }
@@ -98,7 +99,7 @@ type windowRow struct {
 }
 
 // CloseWindow draws audits of a window, once nothing can get into it any more.
-func (s *Service) CloseWindow(ctx context.Context, args functions.CloseWindowArgs) error {
+func (s *Service) CloseWindow(ctx context.Context, args stepargs.CloseWindowArgs) error {
 	var w windowRow
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
 		if w, err = lockWindow(ctx, tx, args); err != nil || w.State != windowOpen {
@@ -123,7 +124,7 @@ func (s *Service) CloseWindow(ctx context.Context, args functions.CloseWindowArg
 // errWindowChanged says that audits of a window have ended while others were chosen: they are chosen again.
 var errWindowChanged = errors.New("the window has changed meanwhile")
 
-func lockWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs) (windowRow, error) {
+func lockWindow(ctx context.Context, tx *store.Tx, args stepargs.CloseWindowArgs) (windowRow, error) {
 	w, found, err := store.One[windowRow](ctx, tx, sql.LockWindow, args.Job, args.Agent, args.Window)
 	if err == nil && !found {
 		if err = base.NotDeleted(ctx, tx, args.Job); err == nil {
@@ -135,7 +136,7 @@ func lockWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArg
 
 // drawWindow chooses results of a closed window by the project's secret, and has them audited: by the server where it can, else by a
 // further agent each. The shards are locked before the window, as everywhere.
-func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs, w windowRow) error {
+func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args stepargs.CloseWindowArgs, w windowRow) error {
 	if state, _, err := store.Value[functions.JobState](ctx, tx, store.GetJobState, args.Job); err != nil || state.Ended() {
 		return err // it was cancelled: nothing of it becomes final any more
 	}
@@ -179,7 +180,7 @@ func (s *Service) drawWindow(ctx context.Context, tx *store.Tx, args functions.C
 
 // ownerWindows is what the agent's owner has given of the job and what its other windows have spent. Until the transaction ends no other
 // window of the owner is closed in the job. It is asked before anything is locked that others wait for.
-func ownerWindows(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs) (ownerRow, error) {
+func ownerWindows(ctx context.Context, tx *store.Tx, args stepargs.CloseWindowArgs) (ownerRow, error) {
 	if _, _, err := store.Value[bool](ctx, tx, sql.LockOwnerWindows, args.Job, args.Agent); err != nil {
 		return ownerRow{}, err
 	}
@@ -194,7 +195,7 @@ type closingPlan struct {
 	apart bool // it is closed by itself from now on, since an audit of those failed with which it was closed
 }
 
-func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args functions.CloseWindowArgs, terms *AuditTerms, w windowRow, rows []ShardRow, plan closingPlan) error {
+func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args stepargs.CloseWindowArgs, terms *AuditTerms, w windowRow, rows []ShardRow, plan closingPlan) error {
 	d := Settlement{
 		Project: args.Project, Job: args.Job, Reopened: "a further agent audits the result",
 		Weighed: Weighed{Counts: map[uuid.UUID]*Count{}, Terms: terms},
@@ -208,7 +209,7 @@ func (s *Service) auditWindow(ctx context.Context, tx *store.Tx, args functions.
 	state, audits := windowClosing, w.Passed+w.Drawn+drawn
 	if audits == 0 { // there is nothing to audit
 		state = windowPassed
-		d.next = append(d.next, functions.FinaliseArgs(args))
+		d.next = append(d.next, stepargs.FinaliseArgs(args))
 	}
 	if _, err := store.Exec(ctx, tx, sql.CloseWindow, args.Job, args.Agent, args.Window, state, audits, drawn, plan.risk, plan.apart); err != nil {
 		return err
@@ -238,7 +239,7 @@ func (w *Weighed) Audit(a OpenAudit, shard ShardRow) {
 }
 
 // Tail has the open windows of a job closed. It runs again when shards were reopened and accepted again.
-func (s *Service) Tail(ctx context.Context, args functions.TailArgs) error {
+func (s *Service) Tail(ctx context.Context, args stepargs.TailArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		type row struct {
 			AgentID uuid.UUID
@@ -253,7 +254,7 @@ func (s *Service) Tail(ctx context.Context, args functions.TailArgs) error {
 		}
 		steps := make([]functions.Step, len(rows))
 		for i, r := range rows {
-			steps[i] = functions.CloseWindowArgs{Project: args.Project, Job: args.Job, Agent: r.AgentID, Window: r.Number}
+			steps[i] = stepargs.CloseWindowArgs{Project: args.Project, Job: args.Job, Agent: r.AgentID, Window: r.Number}
 		}
 		return s.env.Enqueue(ctx, tx, steps...)
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/webhook/sql"
 	"github.com/ostraka/ostraka/runtime/webhook"
@@ -15,7 +16,7 @@ import (
 
 // DeliverWebhook tries one delivery once, outside any transaction, and then begins the next one of the project. A server that dies in between
 // has it tried again under the same ID.
-func (s *Service) DeliverWebhook(ctx context.Context, args functions.DeliverWebhookArgs) error {
+func (s *Service) DeliverWebhook(ctx context.Context, args stepargs.DeliverWebhookArgs) error {
 	r, secrets, err := s.readDelivery(ctx, args)
 	if err != nil {
 		return fmt.Errorf("reading the delivery %s: %w", args.Delivery, err)
@@ -34,7 +35,7 @@ func (s *Service) DeliverWebhook(ctx context.Context, args functions.DeliverWebh
 }
 
 // readDelivery reads what is sent and what signs it. A delivery that was deleted meanwhile is one without a state.
-func (s *Service) readDelivery(ctx context.Context, args functions.DeliverWebhookArgs) (r deliveryRow, secrets [][]byte, err error) {
+func (s *Service) readDelivery(ctx context.Context, args stepargs.DeliverWebhookArgs) (r deliveryRow, secrets [][]byte, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		var found bool
 		if r, found, err = store.One[deliveryRow](ctx, tx, sql.GetDelivery, args.Delivery); err != nil || !found {

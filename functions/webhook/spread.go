@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/webhook/sql"
 )
@@ -25,7 +26,7 @@ const (
 )
 
 // DueWebhooks enqueues a step for each project that has events to send, or deliveries whose next try is due.
-func (s *Service) DueWebhooks(ctx context.Context, _ functions.DueWebhooksArgs) error {
+func (s *Service) DueWebhooks(ctx context.Context, _ stepargs.DueWebhooksArgs) error {
 	for n := looksAtOnce; n == looksAtOnce; {
 		err := s.env.Control(ctx, func(tx pgx.Tx) error {
 			taken, err := store.Values[uuid.UUID](ctx, tx, sql.TakeLooks, looksAtOnce)
@@ -35,7 +36,7 @@ func (s *Service) DueWebhooks(ctx context.Context, _ functions.DueWebhooksArgs) 
 			seen, steps := map[uuid.UUID]bool{}, []functions.Step{}
 			for _, project := range taken {
 				if !seen[project] {
-					seen[project], steps = true, append(steps, functions.SpreadWebhooksArgs{Project: project})
+					seen[project], steps = true, append(steps, stepargs.SpreadWebhooksArgs{Project: project})
 				}
 			}
 			return s.env.Queue.Enqueue(ctx, tx, steps...)
@@ -48,7 +49,7 @@ func (s *Service) DueWebhooks(ctx context.Context, _ functions.DueWebhooksArgs) 
 }
 
 // SpreadWebhooks makes a delivery of each new event for each webhook that wants it, and begins deliveries that are due.
-func (s *Service) SpreadWebhooks(ctx context.Context, args functions.SpreadWebhooksArgs) error {
+func (s *Service) SpreadWebhooks(ctx context.Context, args stepargs.SpreadWebhooksArgs) error {
 	for n := spreadAtOnce; n == spreadAtOnce; {
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
 			if err := gate(ctx, tx); err != nil {
@@ -119,7 +120,7 @@ func (s *Service) begin(ctx context.Context, tx *store.Tx) error {
 	}
 	steps := make([]functions.Step, len(due))
 	for i, id := range due {
-		steps[i] = functions.DeliverWebhookArgs{Project: tx.Project(), Delivery: id}
+		steps[i] = stepargs.DeliverWebhookArgs{Project: tx.Project(), Delivery: id}
 	}
 	return s.env.Enqueue(ctx, tx, steps...)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/functions/workflow/sql"
@@ -19,7 +20,7 @@ import (
 var errChanged = errors.New("the run has changed meanwhile")
 
 // Advance continues a run as far as possible: one transaction for each thing to do, which is decided again each time.
-func (s *Service) Advance(ctx context.Context, args functions.AdvanceRunArgs) error {
+func (s *Service) Advance(ctx context.Context, args stepargs.AdvanceRunArgs) error {
 	if err := s.wake(ctx, args); err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (s *Service) stop(ctx context.Context, project uuid.UUID, v view, row stepR
 
 // stopJob cancels a job of the run. One that has ended, or is gone, needs nothing.
 func (s *Service) stopJob(ctx context.Context, project uuid.UUID, v view, job uuid.UUID) error {
-	err := s.jobs.StopJob(ctx, base.Intent{Step: functions.AdvanceRunArgs{}.Kind(), Project: project}, job, v.actor())
+	err := s.jobs.StopJob(ctx, base.Intent{Step: stepargs.AdvanceRunArgs{}.Kind(), Project: project}, job, v.actor())
 	if errors.Is(err, functions.ErrJobEnded) || missing(err) {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/planner"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/turns"
@@ -68,7 +69,7 @@ func (s *Service) wait(ctx context.Context, project uuid.UUID, v view, number in
 		if err != nil || !first {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.AdvanceRunArgs{Project: project, Run: v.ID, After: after})
+		return s.env.Enqueue(ctx, tx, stepargs.AdvanceRunArgs{Project: project, Run: v.ID, After: after})
 	})
 	if err != nil {
 		return err
@@ -78,7 +79,7 @@ func (s *Service) wait(ctx context.Context, project uuid.UUID, v view, number in
 
 // wake says that the step of the queue for which a run waits has come. It says so before it looks at the run: a caller that finds the run waited
 // for until then knows that it will be looked at again.
-func (s *Service) wake(ctx context.Context, args functions.AdvanceRunArgs) error {
+func (s *Service) wake(ctx context.Context, args stepargs.AdvanceRunArgs) error {
 	if args.After.IsZero() {
 		return nil
 	}
@@ -114,7 +115,7 @@ func (s *Service) submitJob(ctx context.Context, project uuid.UUID, v view, want
 		if err := note(tx, job.ID()); err != nil {
 			return err
 		}
-		intent := base.Intent{Step: functions.AdvanceRunArgs{}.Kind(), Project: project}
+		intent := base.Intent{Step: stepargs.AdvanceRunArgs{}.Kind(), Project: project}
 		if err := s.submit.Make(ctx, tx, intent, job, submit.Submitter{Actor: v.actor(), WantedBy: v.StartedBy}); err != nil {
 			return err
 		}

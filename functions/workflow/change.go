@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/functions/workflow/sql"
@@ -92,7 +93,7 @@ func (s *Service) change(ctx context.Context, project, id uuid.UUID, to graph.Ru
 		if _, err := store.Exec(ctx, tx, sql.MoveRun, id, to, ""); err != nil {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.AdvanceRunArgs{Project: project, Run: id})
+		return s.env.Enqueue(ctx, tx, stepargs.AdvanceRunArgs{Project: project, Run: id})
 	})
 	if err != nil {
 		return RunDetail{}, err

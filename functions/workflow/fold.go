@@ -7,6 +7,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/functions/workflow/sql"
@@ -29,7 +30,7 @@ func (s *Service) beginFold(ctx context.Context, project uuid.UUID, v view, numb
 		return err
 	}
 	return s.revise(ctx, project, v, func(tx *store.Tx) error {
-		intent := base.Intent{Step: functions.AdvanceRunArgs{}.Kind(), Project: project}
+		intent := base.Intent{Step: stepargs.AdvanceRunArgs{}.Kind(), Project: project}
 		run, err := s.aggregation.BeginFold(ctx, tx, intent, *of.JobID, fold, v.actor())
 		if err != nil {
 			return err
@@ -37,7 +38,7 @@ func (s *Service) beginFold(ctx context.Context, project uuid.UUID, v view, numb
 		if _, err := store.Exec(ctx, tx, sql.BeginFold, v.ID, number, of.JobID, run); err != nil {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.RefoldArgs{Project: project, Job: *of.JobID, Run: run})
+		return s.env.Enqueue(ctx, tx, stepargs.RefoldArgs{Project: project, Job: *of.JobID, Run: run})
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/functions/workflow/sql"
@@ -79,7 +80,7 @@ func (s *Service) changeRolling(ctx context.Context, by functions.Principal, pro
 		if _, err := store.Exec(ctx, tx, sql.MoveRun, id, v.State, ""); err != nil {
 			return err
 		}
-		return s.env.Enqueue(ctx, tx, functions.AdvanceRunArgs{Project: project, Run: id})
+		return s.env.Enqueue(ctx, tx, stepargs.AdvanceRunArgs{Project: project, Run: id})
 	})
 	if err != nil {
 		return RunDetail{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/functions/workflow/sql"
@@ -87,7 +88,7 @@ func (s *Service) start(ctx context.Context, tx *store.Tx, by functions.Principa
 	if err := base.Audit(ctx, tx, by.Actor(), "workflow.start", id.String(), map[string]any{"workflow": w.Name, "version": w.Version, "digest": w.Digest}); err != nil {
 		return err
 	}
-	return s.env.Enqueue(ctx, tx, functions.AdvanceRunArgs{Project: project, Run: id})
+	return s.env.Enqueue(ctx, tx, stepargs.AdvanceRunArgs{Project: project, Run: id})
 }
 
 func names(d *graph.Definition) []string {

@@ -1,4 +1,7 @@
-package functions
+// Package stepargs has the arguments of the server's steps: what each works on, and under which name the queue keeps it. It holds no step and
+// nothing but arguments: a step is a method of its room, and package queue registers it. A kind is in the database of every server that runs, so
+// that a field may be added where its zero value means what was before, and nothing may be renamed.
+package stepargs
 
 import (
 	"time"
