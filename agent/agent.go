@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/agent/codereader"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/agent/ledger"
 	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/agent/trust"
@@ -62,12 +63,12 @@ type agent struct {
 	token   trust.Token
 	trust   *trust.Store
 	server  *remote
-	id      uuid.UUID    // as the server knows it
-	walls   Sandbox      // of functions in Python, as it is
-	trees   *tree.Cache  // unpacked runtimes
-	sandbox Sandbox      // walls, unless the agent cheats
-	modules Sandbox      // of functions in WebAssembly
-	unload  func() error // what modules has
+	id      uuid.UUID         // as the server knows it
+	walls   isolation.Sandbox // of functions in Python, as it is
+	trees   *tree.Cache       // unpacked runtimes
+	sandbox isolation.Sandbox // walls, unless the agent cheats
+	modules isolation.Sandbox // of functions in WebAssembly
+	unload  func() error      // what modules has
 	bundles *bundleCache
 	reader  codeReader
 	inputs  *inputCache
@@ -227,14 +228,14 @@ func (a *agent) equip(ctx context.Context) (err error) {
 	return nil
 }
 
-func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) {
+func openSandbox(ctx context.Context, o Options, dir *dataDir) (isolation.Sandbox, error) {
 	sandbox := o.Sandbox
 	if sandbox == nil {
 		tree, err := openPython(ctx, o, dir)
 		if err != nil {
 			return nil, err
 		}
-		if sandbox, err = Isolate(ctx, wallsOf(o, dir), tree); err != nil {
+		if sandbox, err = isolation.Isolate(ctx, wallsOf(o, dir), tree); err != nil {
 			return nil, err
 		}
 	}
@@ -242,7 +243,7 @@ func openSandbox(ctx context.Context, o Options, dir *dataDir) (Sandbox, error) 
 }
 
 // cheating is a sandbox as it is, unless the agent cheats.
-func cheating(o Options, s Sandbox) Sandbox {
+func cheating(o Options, s isolation.Sandbox) isolation.Sandbox {
 	if o.Cheat != nil && o.Cheat.Sandbox != nil {
 		return o.Cheat.Sandbox(s)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor"
@@ -73,7 +74,7 @@ func newBoxBook(m *monitor.Monitor) *boxBook {
 }
 
 // open registers a sandbox and has it watched.
-func (b *boxBook) open(lease *heldLease, level bundle.Isolation, session Session, plan threshold.Plan) *box {
+func (b *boxBook) open(lease *heldLease, level bundle.Isolation, session isolation.Session, plan threshold.Plan) *box {
 	x := &box{id: uuid.Must(uuid.NewV7()), lease: lease, level: level, started: time.Now()}
 	x.shard.Store(-1)
 	x.unwatch = b.monitor.Watch(monitor.Sandbox{

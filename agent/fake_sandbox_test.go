@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -43,7 +44,7 @@ func (s *fakeSandbox) Describe(context.Context) (string, string, error) {
 	return "fake 1.0", "none", nil
 }
 
-func (s *fakeSandbox) Open(_ context.Context, b *bundle.Bundle, _ harness.Settings) (Session, error) {
+func (s *fakeSandbox) Open(_ context.Context, b *bundle.Bundle, _ harness.Settings) (isolation.Session, error) {
 	if s.openErr != nil {
 		return nil, s.openErr
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/runtime/python"
 )
 
@@ -42,4 +43,9 @@ func tellPython(log *slog.Logger, tree python.Tree) {
 	if tree.Origin == python.OriginSystem {
 		log.Warn("functions run on this machine's own Python: results may differ from those of agents with the embedded one")
 	}
+}
+
+// wallsOf are what the options want of an agent's own sandboxes: whatever lies in its folder is hidden, its key above all.
+func wallsOf(o Options, dir *dataDir) isolation.Walls {
+	return isolation.Walls{Level: o.Isolation, AllowProcess: o.AllowProcess, Work: dir.work(), Hidden: []string{dir.path, dir.keyFile()}, Log: o.Log}
 }

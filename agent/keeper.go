@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/agent/host"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/agent/witness"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -33,10 +34,10 @@ type keeper struct {
 	log     *slog.Logger
 	dir     string
 	given   int // workers that the program was started with; 0: not told
-	sandbox Sandbox
+	sandbox isolation.Sandbox
 	clock   func() time.Time // of the wall: schedules are about that
 	measure func(context.Context) (host.Sample, error)
-	cores   cores
+	cores   isolation.Cores
 
 	mu       sync.Mutex
 	settling settling
@@ -54,7 +55,7 @@ type keeper struct {
 	changed  chan struct{} // closed and replaced with every change of owner, places or prefs
 }
 
-func newKeeper(o *Options, dir string, sandbox Sandbox) *keeper {
+func newKeeper(o *Options, dir string, sandbox isolation.Sandbox) *keeper {
 	k := &keeper{
 		log: o.Log, dir: dir, given: o.Workers, sandbox: sandbox, clock: o.Now, measure: o.Measure,
 		prefs: prefs.Default(), changed: make(chan struct{}),
@@ -242,7 +243,7 @@ func (k *keeper) level() bundle.Isolation {
 }
 
 func (k *keeper) use(p prefs.Preferences) {
-	if err := k.cores.use(p.Cores); err != nil {
+	if err := k.cores.Use(p.Cores); err != nil {
 		k.log.Warn("the number of processors cannot be enforced beyond running no more functions than that at a time", "cores", p.Cores, "error", err)
 	}
 	k.sandbox.LimitProcessors(p.Cores)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/wasmbox"
@@ -23,7 +24,7 @@ func NewWasmSandbox(dir string, log *slog.Logger) (*WasmSandbox, error) {
 }
 
 // Open implements Sandbox.
-func (s *WasmSandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (Session, error) {
+func (s *WasmSandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (isolation.Session, error) {
 	return s.Runner.Open(ctx, b, settings)
 }
 
@@ -36,7 +37,7 @@ func (s *WasmSandbox) Describe(context.Context) (interpreter, libc string, err e
 func (*WasmSandbox) LimitProcessors(int) {}
 
 // sandboxFor is where a function runs.
-func (a *agent) sandboxFor(m *bundle.Manifest) Sandbox {
+func (a *agent) sandboxFor(m *bundle.Manifest) isolation.Sandbox {
 	if m.IsWasm() {
 		return a.modules
 	}

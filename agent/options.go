@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/agent/host"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/agent/prefs"
 	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -58,7 +59,7 @@ type Options struct {
 	// AllowProcess allows the level `process`, which is no wall, where no other is available.
 	AllowProcess bool
 	// Sandbox is where functions run; nil: a sandbox of that isolation, on that interpreter.
-	Sandbox Sandbox
+	Sandbox isolation.Sandbox
 	// reader reads functions for the guardian; nil: the built-in module.
 	reader codeReader
 	// Thresholds are the owner's, for every sandbox; the strictest of the owner's, the project's and the function's holds.

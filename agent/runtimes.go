@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -19,12 +20,7 @@ import (
 
 // onTree is a sandbox that can run functions on another interpreter than its own: in a runtime that they bring along.
 type onTree interface {
-	On(t python.Tree) (Sandbox, error)
-}
-
-// On implements onTree.
-func (s *processSandbox) On(t python.Tree) (Sandbox, error) {
-	return &processSandbox{Runner: s.Runner.On(t), python: t}, nil
+	On(t python.Tree) (isolation.Sandbox, error)
 }
 
 // bringsRuntimes says whether functions may bring their own interpreter at a level: at those between, the interpreter itself keeps what a
@@ -43,7 +39,7 @@ func (a *agent) runtimes() string {
 }
 
 // openIn opens a sandbox for a function where it runs: in what the agent has, or in the runtime that it brings along.
-func (w *worker) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, volumes []*volume.Folder) (Session, error) {
+func (w *worker) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, volumes []*volume.Folder) (isolation.Session, error) {
 	settings := harness.Settings{Job: held.Job.String(), Volumes: volumes}
 	digest := b.Manifest.RuntimeDigest()
 	if digest == "" {
@@ -62,7 +58,7 @@ func (w *worker) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, 
 	}
 	sandbox, err := able.On(t)
 	if err == nil {
-		var session Session
+		var session isolation.Session
 		if session, err = cheating(w.options, sandbox).Open(ctx, b, settings); err == nil {
 			return &treeSession{session, release}, nil
 		}
@@ -110,7 +106,7 @@ func (r *remote) runtimeObject(ctx context.Context, lease uuid.UUID, digest stri
 
 // treeSession holds a runtime for as long as a sandbox runs in it.
 type treeSession struct {
-	Session
+	isolation.Session
 	release func()
 }
 

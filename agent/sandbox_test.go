@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/python"
 )
@@ -16,11 +17,11 @@ func TestRealSandbox(t *testing.T) {
 	t.Run("strongest", func(t *testing.T) { testRealSandbox(t, "", []string{"linux", "linux-nocgroup"}) })
 }
 
-func testRealSandbox(t *testing.T, isolation bundle.Isolation, levels []string) {
+func testRealSandbox(t *testing.T, wanted bundle.Isolation, levels []string) {
 	t.Helper()
 	f, s := newFakeServer(t, 6)
 	o := testOptions(t, s)
-	o.Sandbox, o.Isolation = nil, isolation
+	o.Sandbox, o.Isolation = nil, wanted
 	var err error
 	o.PythonDir, err = python.DefaultDir() // unpacked once for all tests
 	require.NoError(t, err)
@@ -29,7 +30,7 @@ func testRealSandbox(t *testing.T, isolation bundle.Isolation, levels []string) 
 	require.NoError(t, stop())
 	tree, err := python.Open(t.Context(), python.Options{})
 	require.NoError(t, err)
-	sandbox, err := NewSandbox(tree, t.TempDir())
+	sandbox, err := isolation.NewSandbox(tree, t.TempDir())
 	require.NoError(t, err)
 	interpreter, libc, err := sandbox.Describe(t.Context())
 	require.NoError(t, err)

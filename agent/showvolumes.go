@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/volume"
@@ -82,7 +83,7 @@ func (w *worker) refusedVolume(lease *client.Lease, err error) error {
 
 // volumeSession is a session with volumes. It does not rest: the owner may change what functions get before the next lease.
 type volumeSession struct {
-	Session
+	isolation.Session
 	folders []*volume.Folder
 }
 

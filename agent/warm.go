@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/client"
 )
 
@@ -22,7 +23,7 @@ const (
 // restingSession is a session that can be kept for the next lease of its function. Between leases of one project it guarantees what it
 // does between shards.
 type restingSession interface {
-	Session
+	isolation.Session
 	// Rest stops all that runs in it, and says whether it could.
 	Rest() bool
 	// Wake lets it go on, with shards of another job.

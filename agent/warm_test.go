@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -27,7 +28,7 @@ type restSession struct {
 	of *restSandbox
 }
 
-func (s *restSandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (Session, error) {
+func (s *restSandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (isolation.Session, error) {
 	if _, err := s.fakeSandbox.Open(ctx, b, settings); err != nil {
 		return nil, err
 	}

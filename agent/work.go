@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/runtime/harness"
 )
 
@@ -19,7 +20,7 @@ const maxUnsent = 256
 type work struct {
 	*agent
 	lease   *heldLease
-	session Session
+	session isolation.Session
 	leave   func() // frees what was reserved
 	box     *box
 }

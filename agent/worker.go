@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
@@ -252,7 +253,7 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 }
 
 // open reserves what a function may use, and wakes the sandbox that rests for it or opens one.
-func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle, volumes []*volume.Folder) (session Session, leave func(), err error) {
+func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle, volumes []*volume.Folder) (session isolation.Session, leave func(), err error) {
 	rested := w.warm.take(held.Project, held.BundleDigest)
 	if rested != nil {
 		rested.leave() // this lease may have other input files

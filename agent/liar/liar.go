@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/client"
 )
 
@@ -93,7 +94,7 @@ func New(o Options) (*agent.Cheat, error) {
 		cheat.Requests = func(next client.HttpRequestDoer) client.HttpRequestDoer { return &replayer{next: next, options: o} }
 		return cheat, nil
 	}
-	cheat.Sandbox = func(s agent.Sandbox) agent.Sandbox { return &sandbox{Sandbox: s, mind: &mind{options: o}} }
+	cheat.Sandbox = func(s isolation.Sandbox) isolation.Sandbox { return &sandbox{Sandbox: s, mind: &mind{options: o}} }
 	return cheat, nil
 }
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -23,12 +23,12 @@ import (
 
 // doubling is a sandbox whose function doubles the number of its shard.
 type doubling struct {
-	agent.Sandbox
-	agent.Session
+	isolation.Sandbox
+	isolation.Session
 	ran int
 }
 
-func (d *doubling) Open(context.Context, *bundle.Bundle, harness.Settings) (agent.Session, error) {
+func (d *doubling) Open(context.Context, *bundle.Bundle, harness.Settings) (isolation.Session, error) {
 	return d, nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -13,12 +13,12 @@ import (
 
 // sandbox is a sandbox whose results are not to be trusted.
 type sandbox struct {
-	agent.Sandbox
+	isolation.Sandbox
 	mind *mind
 }
 
 // Open implements agent.Sandbox.
-func (s *sandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (agent.Session, error) {
+func (s *sandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (isolation.Session, error) {
 	inner, err := s.Sandbox.Open(ctx, b, settings)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func (s *sandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.S
 }
 
 type session struct {
-	agent.Session
+	isolation.Session
 	mind     *mind
 	function string // digest
 }

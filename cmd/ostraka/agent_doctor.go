@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 )
 
 // agentDoctorOptions are the flags of `ostraka agent doctor`.
@@ -33,7 +34,7 @@ It changes nothing, and leaves with 1 where no level but "process" holds.`,
 }
 
 func (o *agentDoctorOptions) run(ctx context.Context) error {
-	report, err := agent.Examine(ctx, o.options)
+	report, err := isolation.Examine(ctx, o.options.Python)
 	if err != nil {
 		return explain("examining this machine", err)
 	}
@@ -48,7 +49,7 @@ func (o *agentDoctorOptions) run(ctx context.Context) error {
 	return err
 }
 
-func (o *agentDoctorOptions) print(report agent.Examination) error {
+func (o *agentDoctorOptions) print(report isolation.Examination) error {
 	layers := newTable(o.terminal.out, "LAYER", "STATE", "DETAIL")
 	for _, l := range report.Layers {
 		layers.row(l.Name, string(l.State), firstOf(l.Detail, "-"))

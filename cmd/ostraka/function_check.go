@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/determinism"
@@ -90,7 +90,7 @@ func (o *functionCheckOptions) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	sandbox, err := openSandbox(ctx, o.terminal, agent.Walls{AllowProcess: true}, o.python, b)
+	sandbox, err := openSandbox(ctx, o.terminal, isolation.Walls{AllowProcess: true}, o.python, b)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (o *functionCheckOptions) chooseShards() (err error) {
 }
 
 // check runs the samples.
-func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, sandbox agent.Sandbox) (report determinism.Report, err error) {
+func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, sandbox isolation.Sandbox) (report determinism.Report, err error) {
 	files, err := o.findFiles(ctx)
 	if err != nil {
 		return report, err

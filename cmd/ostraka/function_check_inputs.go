@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/determinism"
@@ -82,7 +82,7 @@ func (c checkedFiles) open(_ context.Context, f inputfile.File) (io.ReadCloser, 
 
 // filesSession lays the files of each shard down before it runs, as an agent does.
 type filesSession struct {
-	agent.Session
+	isolation.Session
 	files checkedFiles
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -117,7 +117,7 @@ func wholeRange(text string) ([]byte, error) {
 }
 
 func (o *functionRunOptions) execute(ctx context.Context, b *bundle.Bundle, input []byte) (result harness.Result, err error) {
-	sandbox, err := openSandbox(ctx, o.terminal, agent.Walls{AllowProcess: true}, o.python, b)
+	sandbox, err := openSandbox(ctx, o.terminal, isolation.Walls{AllowProcess: true}, o.python, b)
 	if err != nil {
 		return result, err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -107,7 +107,7 @@ func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.State
 	if err != nil {
 		return 0, err
 	}
-	sandbox, err := openSandbox(ctx, t, agent.Walls{}, x.python, b)
+	sandbox, err := openSandbox(ctx, t, isolation.Walls{}, x.python, b)
 	if err != nil {
 		return 0, err
 	}

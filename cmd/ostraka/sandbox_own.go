@@ -8,19 +8,20 @@ import (
 	"path/filepath"
 
 	"github.com/ostraka/ostraka/agent"
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/python"
 )
 
 // ownSandbox is where a command executes a function on this machine, in a folder of its own.
 type ownSandbox struct {
-	agent.Sandbox
+	isolation.Sandbox
 	python *python.Tree // nil: of a function in WebAssembly, which needs none
 	ends   []func() error
 }
 
 // openSandbox opens the strongest sandbox that this machine allows for a function. interpreter is the Python that was asked for.
-func openSandbox(ctx context.Context, t *terminal, walls agent.Walls, interpreter string, b *bundle.Bundle) (s *ownSandbox, err error) {
+func openSandbox(ctx context.Context, t *terminal, walls isolation.Walls, interpreter string, b *bundle.Bundle) (s *ownSandbox, err error) {
 	if b.Manifest.RuntimeDigest() != "" {
 		return nil, &exitError{
 			code: exitUsage, err: fmt.Errorf("%s runs in the runtime %s, which lies on the server and not here", b.Manifest.Name, b.Manifest.RuntimeName()),
@@ -45,7 +46,7 @@ func openSandbox(ctx context.Context, t *terminal, walls agent.Walls, interprete
 	return s, nil
 }
 
-func (s *ownSandbox) openWasm(walls agent.Walls) error {
+func (s *ownSandbox) openWasm(walls isolation.Walls) error {
 	sandbox, err := agent.NewWasmSandbox(filepath.Join(walls.Work, "compiled"), walls.Log)
 	if err != nil {
 		return err
@@ -54,13 +55,13 @@ func (s *ownSandbox) openWasm(walls agent.Walls) error {
 	return nil
 }
 
-func (s *ownSandbox) openPython(ctx context.Context, t *terminal, walls agent.Walls, interpreter string) error {
+func (s *ownSandbox) openPython(ctx context.Context, t *terminal, walls isolation.Walls, interpreter string) error {
 	tree, err := openPython(ctx, t, interpreter)
 	if err != nil {
 		return err
 	}
 	s.python, s.ends = &tree, append(s.ends, tree.Release)
-	s.Sandbox, err = agent.Isolate(ctx, walls, tree)
+	s.Sandbox, err = isolation.Isolate(ctx, walls, tree)
 	return err
 }
 

@@ -1,4 +1,4 @@
-package agent
+package isolation
 
 import (
 	"errors"
@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cores binds the agent, and with it everything that it starts from then on, to some of the processors that it was given.
-type cores struct {
+// Cores binds the agent, and with it everything that it starts from then on, to some of the processors that it was given.
+type Cores struct {
 	given *unix.CPUSet // before it was bound the first time
 }
 
-// use binds to so many processors; 0: to all that were given.
-func (c *cores) use(n int) error {
+// Use binds to so many processors; 0: to all that were given.
+func (c *Cores) Use(n int) error {
 	if c.given == nil {
 		if n == 0 {
 			return nil

@@ -1,4 +1,6 @@
-package agent
+// Package isolation finds the strongest sandbox that holds on this machine, proves it with a canary, and says what a machine lacks for a stronger
+// one. It knows nothing of servers, leases and preferences: the agent asks it once, at its start, and the doctor as often as it likes.
+package isolation
 
 import (
 	"context"
@@ -20,11 +22,6 @@ type Walls struct {
 	Work         string           // the folder that sandboxes may write below
 	Hidden       []string         // what no function may read: a canary tries
 	Log          *slog.Logger
-}
-
-// wallsOf are what the options want of an agent's own sandboxes: whatever lies in its folder is hidden, its key above all.
-func wallsOf(o Options, dir *dataDir) Walls {
-	return Walls{Level: o.Isolation, AllowProcess: o.AllowProcess, Work: dir.work(), Hidden: []string{dir.path, dir.keyFile()}, Log: o.Log}
 }
 
 // Isolate finds the strongest level that a canary fails to escape from, and says of each that it passes over why.

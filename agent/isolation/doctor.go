@@ -1,4 +1,4 @@
-package agent
+package isolation
 
 import (
 	"context"
@@ -27,13 +27,14 @@ type LevelExamined struct {
 // Isolated says whether there is any level with walls.
 func (e Examination) Isolated() bool { return e.Level != bundle.Process }
 
-// Examine tries every layer, and every level with a canary. It leaves nothing behind but the interpreter that it unpacks.
-func Examine(ctx context.Context, o Options) (Examination, error) {
+// Examine tries every layer, and every level with a canary. The interpreter is the file of one; empty: the one that the
+// program carries. It leaves nothing behind but the interpreter that it unpacks.
+func Examine(ctx context.Context, interpreter string) (Examination, error) {
 	cache, err := python.DefaultDir()
 	if err != nil {
 		return Examination{}, fmt.Errorf("finding a folder for the interpreter: %w", err)
 	}
-	tree, err := python.Open(ctx, python.Options{Python: o.Python, Dir: cache})
+	tree, err := python.Open(ctx, python.Options{Python: interpreter, Dir: cache})
 	if err != nil {
 		return Examination{}, fmt.Errorf("preparing the interpreter: %w", err)
 	}

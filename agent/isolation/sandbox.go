@@ -1,4 +1,4 @@
-package agent
+package isolation
 
 import (
 	"context"
@@ -75,4 +75,9 @@ func describe(ctx context.Context, tree python.Tree) (interpreter, libc string, 
 		return "", "", err
 	}
 	return facts.Interpreter + " (" + tree.Label() + ")", facts.Libc, nil
+}
+
+// On implements onTree.
+func (s *processSandbox) On(t python.Tree) (Sandbox, error) {
+	return &processSandbox{Runner: s.Runner.On(t), python: t}, nil
 }
