@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/trust/execution"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -54,7 +54,7 @@ func (b *bench) rechecks(ctx context.Context) (_ []figure, err error) {
 		}
 		ran += took
 	}
-	shards := float64(recheckRounds*recheckBatches*trust.RecheckBatch) / rechecked.Seconds()
+	shards := float64(recheckRounds*recheckBatches*execution.RecheckBatch) / rechecked.Seconds()
 	runs := float64(recheckRounds*dockerRuns) / ran.Seconds()
 	say("the server executes %.0f trivial shards a second in containers; docker run manages %.1f", shards, runs)
 	return []figure{{"recheck_shards_per_s", shards}, {"docker_runs_per_s", runs}, {"recheck_ratio", shards / runs}}, nil
@@ -65,7 +65,7 @@ func recheckRound(ctx context.Context, x recheck.Executor, b *bundle.Bundle) (ti
 	begin := time.Now()
 	for range recheckBatches {
 		batch := recheck.Batch{Project: uuid.New(), Job: uuid.New(), Bundle: b}
-		for i := range int64(trust.RecheckBatch) {
+		for i := range int64(execution.RecheckBatch) {
 			batch.Shards = append(batch.Shards, recheck.Shard{Number: i, Input: strconv.AppendInt(nil, i, 10)})
 		}
 		results, err := x.Recheck(ctx, batch)

@@ -10,7 +10,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/policy"
 	"github.com/ostraka/ostraka/functions/stepargs"
-	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/trust/execution"
 	"github.com/ostraka/ostraka/guardian"
 )
 
@@ -52,14 +52,14 @@ func TestRefusedRechecksWaitForTheRuleToGo(t *testing.T) {
 	w.lookAfter()
 	require.Empty(t, w.rechecksOf(w.project))
 	require.Zero(t, w.count("select count(*) from recheck_batches"))
-	w.requireHeld(refused, 3, trust.HeldByRule, "rule no-servers of the layer project, version 1: because no-servers")
+	w.requireHeld(refused, 3, execution.HeldByRule, "rule no-servers of the layer project, version 1: because no-servers")
 
 	// Asked again after a while, it is refused again.
 	w.inProject("update recheck_holds set until = now()")
 	w.lookAfter()
 	require.Len(t, w.rechecksOf(w.project), 1)
 	w.settleAll()
-	w.requireHeld(refused, 3, trust.HeldByRule, "no-servers")
+	w.requireHeld(refused, 3, execution.HeldByRule, "no-servers")
 
 	require.NoError(t, w.DeleteGuardianRule(t.Context(), w.by, w.project, "no-servers", 1))
 	w.lookAfter()
@@ -84,7 +84,7 @@ func TestABatchThatWasBegunIsHeldAsWell(t *testing.T) {
 	_, err := w.SetGuardianRule(t.Context(), w.server, uuid.Nil, guardRule("no-servers", guardian.Deny, "", guardian.SandboxOpen), 0)
 	require.NoError(t, err)
 	w.once(later[0])
-	w.requireHeld(job, 2, trust.HeldByRule, "of the layer operator")
+	w.requireHeld(job, 2, execution.HeldByRule, "of the layer operator")
 	require.NoError(t, w.DeleteGuardianRule(t.Context(), w.server, uuid.Nil, "no-servers", 1))
 	w.lookAfter()
 	w.settleAll()
@@ -109,7 +109,7 @@ func TestHeldRechecksAreNotGivenToAgents(t *testing.T) {
 	w.inProject("update recheck_holds set until = now()")
 	w.lookAfter()
 	w.settleAll()
-	w.requireHeld(job, asked, trust.HeldByRule, "no-servers")
+	w.requireHeld(job, asked, execution.HeldByRule, "no-servers")
 }
 
 // TestRechecksThatARuleAsksAboutGoOnWithAYes without anybody asking for them again.
@@ -120,7 +120,7 @@ func TestRechecksThatARuleAsksAboutGoOnWithAYes(t *testing.T) {
 	w.guard(guardRule("ask-first", guardian.Ask, "job.shards == 2 && job.verification.recheck_all", guardian.JobRecheck))
 	job := w.reported(2)
 	w.settleAll()
-	w.requireHeld(job, 2, trust.HeldForApproval, "ask-first")
+	w.requireHeld(job, 2, execution.HeldForApproval, "ask-first")
 	list, err := w.ListApprovals(t.Context(), w.project, policy.ApprovalWaiting, functions.ListPage{Limit: 10})
 	require.NoError(t, err)
 	require.Len(t, list, 1)
@@ -141,7 +141,7 @@ func TestServersKeepToConditionsToo(t *testing.T) {
 	rule := w.guard(allowing("strong", guardian.Conditions{Isolation: "gvisor"}, guardian.SandboxOpen))
 	job := w.reported(2)
 	w.settleAll()
-	w.requireHeld(job, 2, trust.HeldForIsolation, "isolation gvisor at least, and the server's sandbox is container")
+	w.requireHeld(job, 2, execution.HeldForIsolation, "isolation gvisor at least, and the server's sandbox is container")
 	rule.Conditions.Isolation = "container"
 	_, err := w.SetGuardianRule(t.Context(), w.by, w.project, rule.Rule, 1)
 	require.NoError(t, err)
@@ -153,7 +153,7 @@ func TestServersKeepToConditionsToo(t *testing.T) {
 	late := w.reported(2)
 	clock.step(time.Hour)
 	w.settleAll()
-	w.requireHeld(late, 2, trust.HeldByRule, "it was allowed until")
+	w.requireHeld(late, 2, execution.HeldByRule, "it was allowed until")
 	_, err = w.CancelJob(t.Context(), w.by, w.project, late.ID)
 	require.NoError(t, err)
 	w.inProject("update recheck_holds set until = now()")

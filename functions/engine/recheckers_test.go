@@ -16,7 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/stepargs"
-	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/trust/execution"
 	"github.com/ostraka/ostraka/testenv"
 )
 
@@ -151,10 +151,10 @@ func TestABatchOfRechecksIsBoundedByWhatTheFunctionMay(t *testing.T) {
 		limits string
 		most   int
 	}{
-		"of shards":       {"", trust.RecheckBatch},
+		"of shards":       {"", execution.RecheckBatch},
 		"of time":         {"wall_seconds = 3600\n", 6},
 		"of output":       {"output_bytes = \"16Mi\"\n", 16},
-		"one is a minute": {"wall_seconds = 60\n", trust.RecheckBatch},
+		"one is a minute": {"wall_seconds = 60\n", execution.RecheckBatch},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -162,11 +162,11 @@ func TestABatchOfRechecksIsBoundedByWhatTheFunctionMay(t *testing.T) {
 			w := newWorld(t, withCourt(c))
 			w.opened()
 			w.pushFunction("numbers", "[limits]\n"+test.limits)
-			job := w.submit(trust.RecheckBatch+1, func(j *functions.NewJob) { j.Quorum, j.Recheck = 0, "all" })
+			job := w.submit(execution.RecheckBatch+1, func(j *functions.NewJob) { j.Quorum, j.Recheck = 0, "all" })
 			done := w.workOff(job, 300, w.agent(honest))
 			require.Equal(t, functions.JobFinished, done.State)
 			require.Equal(t, test.most, c.largest)
-			require.Equal(t, trust.RecheckBatch+1, c.executed)
+			require.Equal(t, execution.RecheckBatch+1, c.executed)
 			w.requireQuiet()
 		})
 	}

@@ -25,6 +25,8 @@ import (
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/trust/controls"
+	"github.com/ostraka/ostraka/functions/trust/execution"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/functions/webhook"
 	"github.com/ostraka/ostraka/functions/workflow"
@@ -122,6 +124,10 @@ type (
 	Aggregation = aggregation.Service
 	// Trust is the room of verdicts.
 	Trust = trust.Service
+	// Controls is the part of that room which judges shards with known answers.
+	Controls = controls.Service
+	// Execution is the part in which the server executes shards.
+	Execution = execution.Service
 	// Dispatch is the room of leases.
 	Dispatch = dispatch.Service
 	// Heuristics is the room of opinions.
@@ -157,6 +163,8 @@ type Service struct {
 	*Jobs
 	*Aggregation
 	*Trust
+	*Controls
+	*Execution
 	*Dispatch
 	*Heuristics
 	*Review
@@ -193,10 +201,10 @@ func New(o Options) *Service {
 		o.ScoreTime = heuristics.MaxScoreTime
 	}
 	if o.RecheckSlots == 0 {
-		o.RecheckSlots = trust.DefaultRecheckSlots
+		o.RecheckSlots = execution.DefaultRecheckSlots
 	}
 	if o.RecheckSlice == 0 {
-		o.RecheckSlice = trust.RecheckSlice
+		o.RecheckSlice = execution.RecheckSlice
 	}
 	if o.SplitPages == 0 {
 		o.SplitPages = jobs.DefaultSplitPages
@@ -234,8 +242,10 @@ func New(o Options) *Service {
 	env.Guardian = s.Policy // the rooms before it ask it as well
 	s.Aggregation = aggregation.New(env, s.Registry, s.Jobs, o.PreviewEvery)
 	s.Trust = trust.New(env, s.Tenant, s.Registry, s.Jobs, trust.Options{
-		FirstLoan: o.FirstLoan, QuorumAudits: o.QuorumAudits, Rechecker: o.Rechecker, Turns: turns, Slice: o.RecheckSlice,
+		FirstLoan: o.FirstLoan, QuorumAudits: o.QuorumAudits, Rechecker: o.Rechecker,
 	})
+	s.Controls = controls.New(env, s.Trust)
+	s.Execution = execution.New(env, s.Registry, s.Trust, execution.Options{Rechecker: o.Rechecker, Turns: turns, Slice: o.RecheckSlice})
 	s.Dispatch = dispatch.New(env, s.Registry, s.Fleet, s.Jobs, s.Trust, dispatch.Options{LeaseTTL: o.LeaseTTL, FirstLoan: o.FirstLoan, ShareWait: o.ShareWait})
 	s.Heuristics = heuristics.New(env, s.Tenant, s.Registry, s.Trust, o.Modules, o.Model, o.ScoreTime)
 	s.CheckHeuristicsWith(s.CheckHeuristics)

@@ -13,7 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/submit"
-	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/trust/execution"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/volume"
 )
@@ -192,7 +192,7 @@ func TestAServerWithTheVolumeRechecks(t *testing.T) {
 	c.set(func(*court) { c.offers = nil })
 	w.settleAll()
 	require.Equal(t, 3, c.executed)
-	w.requireHeld(job, 2, trust.HeldForVolume, "this server has no volume genome")
+	w.requireHeld(job, 2, execution.HeldForVolume, "this server has no volume genome")
 	w.opened()
 	e, err := w.Explain(t.Context(), w.project, job.ID)
 	require.NoError(t, err)

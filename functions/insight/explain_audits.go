@@ -12,14 +12,14 @@ import (
 	"github.com/ostraka/ostraka/functions/insight/sql"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/tenant"
-	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/trust/execution"
 )
 
 // outstanding is what a job still waits for though its shards are answered.
 type outstanding struct {
 	Rechecks int64 // shards that the server is to execute
 	Audits   int64 // that have not ended
-	Hold     *trust.RecheckHold
+	Hold     *execution.RecheckHold
 	Trouble  string // why batches of the project could not be executed
 	servers  fleet.RecheckTrouble
 	budget   tenant.RecheckBudget

@@ -7,19 +7,19 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
-	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/trust/execution"
 	"github.com/ostraka/ostraka/guardian"
 )
 
 // recheckHeld says why the guardian keeps the server from executing a job's shards, and what helps.
-func recheckHeld(h trust.RecheckHold, rechecks int64) functions.Reason {
+func recheckHeld(h execution.RecheckHold, rechecks int64) functions.Reason {
 	r := functions.Reason{Code: h.Code, Text: fmt.Sprintf("%s held by the guardian: %s", base.Plural(rechecks, "recheck is", "rechecks are"), h.Reason)}
 	switch h.Code {
-	case trust.HeldForApproval:
+	case execution.HeldForApproval:
 		r.Hint = "ostraka approval list --state waiting names what is asked; with a yes they go on by themselves"
-	case trust.HeldForIsolation:
+	case execution.HeldForIsolation:
 		r.Hint = "start a server with a stronger sandbox, or change the rule: ostraka guardian rule list; they go on by themselves"
-	case trust.HeldForVolume:
+	case execution.HeldForVolume:
 		r.Text = fmt.Sprintf("%s for a server that has the function's volumes: %s", base.Plural(rechecks, "recheck waits", "rechecks wait"), h.Reason)
 		r.Hint = "give this one the folder too: ostraka server --recheck-volume NAME=FOLDER; they go on by themselves"
 	default:

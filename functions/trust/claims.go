@@ -138,7 +138,7 @@ func (s *Service) WeighClaims(ctx context.Context, args stepargs.ClaimsArgs) err
 			return err
 		}
 		for _, c := range caught {
-			if err := reportCaught(ctx, tx, args.Job, c); err != nil {
+			if err := ReportCaught(ctx, tx, args.Job, c); err != nil {
 				return err
 			}
 		}
@@ -151,7 +151,7 @@ func (s *Service) WeighClaims(ctx context.Context, args stepargs.ClaimsArgs) err
 }
 
 // catchClaimers marks those agents that are not caught yet. What they gave that is not final is made again, as of all who are caught.
-func catchClaimers(ctx context.Context, tx *store.Tx, args stepargs.ClaimsArgs, agents []uuid.UUID, reason string) (steps []functions.Step, caught []caughtAgent, err error) {
+func catchClaimers(ctx context.Context, tx *store.Tx, args stepargs.ClaimsArgs, agents []uuid.UUID, reason string) (steps []functions.Step, caught []CaughtAgent, err error) {
 	for _, agent := range agents {
 		row, _, err := store.One[trustRow](ctx, tx, sql.AddEvidence, agent, 0, 0, 0, 0, args.Job, 0)
 		if err != nil {
@@ -166,7 +166,7 @@ func catchClaimers(ctx context.Context, tx *store.Tx, args stepargs.ClaimsArgs, 
 		if _, err := store.Exec(ctx, tx, sql.FailWindows, agent); err != nil {
 			return nil, nil, err
 		}
-		caught = append(caught, caughtAgent{trustRow: row, reason: reason})
+		caught = append(caught, CaughtAgent{trustRow: row, reason: reason})
 		steps = append(steps, stepargs.RevokeArgs{Project: args.Project, Agent: agent}, stepargs.TaintArgs{Project: args.Project, Agent: agent, Reason: reason})
 	}
 	steps, err = withApart(ctx, tx, args.Project, steps, agents...)

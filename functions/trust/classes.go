@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/classing"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -26,7 +27,7 @@ type classes struct {
 	certificate bool
 	known       map[answerKey]classRow
 	givenUp     map[int64]string // shards at which the validator has failed too often, and how
-	founders    map[int64][]*comparedAnswer
+	founders    map[int64][]*classing.ComparedAnswer
 	count       map[int64]int // of answers that have a class
 }
 
@@ -43,11 +44,11 @@ type classRow struct {
 }
 
 // loadClasses reads the classes of a submission's shards.
-func loadClasses(ctx context.Context, tx *store.Tx, sub submissionRow) (*classes, error) {
+func loadClasses(ctx context.Context, tx *store.Tx, sub SubmissionRow) (*classes, error) {
 	if sub.Validator == nil {
 		return nil, nil
 	}
-	c := &classes{certificate: sub.Validator.Certificate, known: map[answerKey]classRow{}, givenUp: map[int64]string{}, founders: map[int64][]*comparedAnswer{}, count: map[int64]int{}}
+	c := &classes{certificate: sub.Validator.Certificate, known: map[answerKey]classRow{}, givenUp: map[int64]string{}, founders: map[int64][]*classing.ComparedAnswer{}, count: map[int64]int{}}
 	rows, err := store.Many[classRow](ctx, tx, sql.ListAnswerClasses, sub.JobID, sub.Shards)
 	if err != nil {
 		return nil, err
@@ -56,9 +57,9 @@ func loadClasses(ctx context.Context, tx *store.Tx, sub submissionRow) (*classes
 		c.known[answerKey{r.Shard, string(r.Outcome)}] = r
 		c.count[r.Shard]++
 		if bytes.Equal(r.Outcome, r.Representative) {
-			founder := &comparedAnswer{outcome: string(r.Outcome)}
+			founder := &classing.ComparedAnswer{Outcome: string(r.Outcome)}
 			if r.AgentID != nil {
-				founder.agent = *r.AgentID
+				founder.Agent = *r.AgentID
 			}
 			c.founders[r.Shard] = append(c.founders[r.Shard], founder)
 		}
@@ -77,10 +78,10 @@ func loadClasses(ctx context.Context, tx *store.Tx, sub submissionRow) (*classes
 // uncompared are the shards with answers that have no class and need one: of a shard whose answers are all equal there is nothing to
 // compare, unless each answer is judged alone. attempts are in the order of shards and agents, so that the agent which has joined first
 // founds the first class.
-func (c *classes) uncompared(attempts []attemptRow) (list []*classing) {
-	var last *classing
+func (c *classes) uncompared(attempts []attemptRow) (list []*classing.Classing) {
+	var last *classing.Classing
 	add := func() {
-		if last != nil && len(last.queue) > 0 && (c.certificate || len(last.queue)+len(last.classes) > 1) {
+		if last != nil && len(last.Queue) > 0 && (c.certificate || len(last.Queue)+len(last.Classes) > 1) {
 			list = append(list, last)
 		}
 	}
@@ -91,12 +92,12 @@ func (c *classes) uncompared(attempts []attemptRow) (list []*classing) {
 		if _, givenUp := c.givenUp[a.Shard]; givenUp {
 			continue
 		}
-		if last == nil || last.shard != a.Shard {
+		if last == nil || last.Shard != a.Shard {
 			add()
-			last = &classing{shard: a.Shard, classes: c.founders[a.Shard], known: c.count[a.Shard]}
+			last = &classing.Classing{Shard: a.Shard, Classes: c.founders[a.Shard], Known: c.count[a.Shard]}
 		}
-		if _, known := c.known[answerKey{a.Shard, string(a.Outcome)}]; !known && last.answer(string(a.Outcome)) == nil {
-			last.queue = append(last.queue, &comparedAnswer{agent: a.AgentID, outcome: string(a.Outcome)})
+		if _, known := c.known[answerKey{a.Shard, string(a.Outcome)}]; !known && last.Answer(string(a.Outcome)) == nil {
+			last.Queue = append(last.Queue, &classing.ComparedAnswer{Agent: a.AgentID, Outcome: string(a.Outcome)})
 		}
 	}
 	add()

@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/classing"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/wasm"
@@ -29,9 +30,9 @@ const (
 	compareChunk = 64
 )
 
-// toCompare is a submission whose answers are to be compared.
-type toCompare struct {
-	submissionRow
+// ToCompare is a submission whose answers are to be compared.
+type ToCompare struct {
+	SubmissionRow
 	Partition partition.Spec
 }
 
@@ -69,17 +70,17 @@ func (s *Service) compareFirst(ctx context.Context, args stepargs.VerifyArgs) er
 }
 
 // readAnswers reads which answers have no class yet.
-func (s *Service) readAnswers(ctx context.Context, args stepargs.CompareArgs) (sub toCompare, shards []*classing, err error) {
+func (s *Service) readAnswers(ctx context.Context, args stepargs.CompareArgs) (sub ToCompare, shards []*classing.Classing, err error) {
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
 		var found bool
-		if sub, found, err = store.One[toCompare](ctx, tx, sql.SubmissionToCompare, args.Submission); err != nil || !found || sub.Validator == nil {
+		if sub, found, err = store.One[ToCompare](ctx, tx, sql.SubmissionToCompare, args.Submission); err != nil || !found || sub.Validator == nil {
 			return err
 		}
 		attempts, err := store.Many[attemptRow](ctx, tx, sql.WeighableAttempts, sub.JobID, sub.Shards, args.Submission)
 		if err != nil {
 			return err
 		}
-		classes, err := loadClasses(ctx, tx, sub.submissionRow)
+		classes, err := loadClasses(ctx, tx, sub.SubmissionRow)
 		if err != nil {
 			return err
 		}
@@ -90,17 +91,17 @@ func (s *Service) readAnswers(ctx context.Context, args stepargs.CompareArgs) (s
 }
 
 // compareShards compares the answers to some shards. A shard at which the module fails says so in its failure.
-func (s *Service) compareShards(ctx context.Context, project uuid.UUID, sub toCompare, shards []*classing) error {
+func (s *Service) compareShards(ctx context.Context, project uuid.UUID, sub ToCompare, shards []*classing.Classing) error {
 	if err := s.fetchAnswers(ctx, project, sub, shards); err != nil {
 		return err
 	}
-	return s.judgeComparisons(ctx, project, sub, shards)
+	return s.JudgeComparisons(ctx, project, sub, shards)
 }
 
-// judgeComparisons has the job's validator decide.
-func (s *Service) judgeComparisons(ctx context.Context, project uuid.UUID, sub toCompare, shards []*classing) error {
+// JudgeComparisons has the job's validator decide.
+func (s *Service) JudgeComparisons(ctx context.Context, project uuid.UUID, sub ToCompare, shards []*classing.Classing) error {
 	validation := s.registry.Validation(project, sub.JobID, *sub.Validator)
-	return compareAll(ctx, func(ctx context.Context, units []wasm.Unit) ([]wasm.Judgement, error) {
+	return classing.CompareAll(ctx, func(ctx context.Context, units []wasm.Unit) ([]wasm.Judgement, error) {
 		list, _, err := validation.Judge(ctx, wasm.Each(units))
 		return list, err
 	}, sub.Validator.Certificate, shards)
@@ -117,14 +118,14 @@ type comparedRow struct {
 }
 
 // fetchAnswers reads the outputs of the answers, and the inputs of their shards.
-func (s *Service) fetchAnswers(ctx context.Context, project uuid.UUID, sub toCompare, shards []*classing) error {
+func (s *Service) fetchAnswers(ctx context.Context, project uuid.UUID, sub ToCompare, shards []*classing.Classing) error {
 	var numbers []int64
 	var outcomes [][]byte
-	index := map[int64]*classing{}
+	index := map[int64]*classing.Classing{}
 	for _, c := range shards {
-		index[c.shard] = c
-		for _, a := range c.answers() {
-			numbers, outcomes = append(numbers, c.shard), append(outcomes, []byte(a.outcome))
+		index[c.Shard] = c
+		for _, a := range c.Answers() {
+			numbers, outcomes = append(numbers, c.Shard), append(outcomes, []byte(a.Outcome))
 		}
 	}
 	var rows []comparedRow
@@ -137,17 +138,17 @@ func (s *Service) fetchAnswers(ctx context.Context, project uuid.UUID, sub toCom
 	}
 	for _, r := range rows {
 		c := index[r.Shard]
-		c.input = jobs.ShardInput(sub.Partition, r.Shard, r.Input)
-		a := c.answer(string(r.Outcome))
-		if a.wall = r.WallMicros; r.Output != nil {
-			a.output = r.Output
+		c.Input = jobs.ShardInput(sub.Partition, r.Shard, r.Input)
+		a := c.Answer(string(r.Outcome))
+		if a.Wall = r.WallMicros; r.Output != nil {
+			a.Output = r.Output
 			continue
 		}
-		if r.OutputBytes > maxCompared {
-			c.giveUp(fmt.Sprintf("the output of agent %s has %d bytes, and a validator reads at most %d", a.agent, r.OutputBytes, maxCompared))
+		if r.OutputBytes > classing.MaxCompared {
+			c.GiveUp(fmt.Sprintf("the output of agent %s has %d bytes, and a validator reads at most %d", a.Agent, r.OutputBytes, classing.MaxCompared))
 			continue
 		}
-		if a.output, err = s.env.Blobs.Get(ctx, project, r.OutputDigest, r.OutputBytes); err != nil {
+		if a.Output, err = s.env.Blobs.Get(ctx, project, r.OutputDigest, r.OutputBytes); err != nil {
 			return fmt.Errorf("reading an output of shard %d: %w", r.Shard, err)
 		}
 	}
@@ -156,19 +157,19 @@ func (s *Service) fetchAnswers(ctx context.Context, project uuid.UUID, sub toCom
 
 // keepClasses stores what the comparison of some shards came to, and tells of those at which the module failed. It returns what is to
 // be tried again.
-func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toCompare, shards []*classing) (again []error, err error) {
+func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub ToCompare, shards []*classing.Classing) (again []error, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		again = nil
 		var marks []flag.Mark
 		numbers := make([]int64, len(shards))
 		for i, c := range shards {
-			numbers[i] = c.shard
+			numbers[i] = c.Shard
 		}
 		// Another submission may have had the same shards compared meanwhile. What it found stands, and the rest is compared with that.
 		if _, err := store.Many[ShardRow](ctx, tx, store.LockShards, sub.JobID, numbers); err != nil {
 			return err
 		}
-		now, err := loadClasses(ctx, tx, submissionRow{JobID: sub.JobID, Shards: numbers, Validator: sub.Validator})
+		now, err := loadClasses(ctx, tx, SubmissionRow{JobID: sub.JobID, Shards: numbers, Validator: sub.Validator})
 		if err != nil {
 			return err
 		}
@@ -176,22 +177,22 @@ func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toComp
 			return err
 		}
 		for _, c := range shards {
-			if now.count[c.shard] != c.known {
+			if now.count[c.Shard] != c.Known {
 				continue
 			}
-			for _, d := range c.decided {
-				if _, err := store.Exec(ctx, tx, sql.AddAnswerClass, sub.JobID, c.shard, []byte(d.outcome), d.representative, d.matches, d.reason); err != nil {
+			for _, d := range c.Decided {
+				if _, err := store.Exec(ctx, tx, sql.AddAnswerClass, sub.JobID, c.Shard, []byte(d.Outcome), d.Representative, d.Matches, d.Reason); err != nil {
 					return err
 				}
 			}
-			if c.failure == nil {
+			if c.Failure == nil {
 				continue
 			}
 			count := 1
-			if c.failure.ours {
+			if c.Failure.Ours {
 				count = 0 // it is not held against the module
 			}
-			givenUp, _, err := store.Value[bool](ctx, tx, sql.AddComparisonFailure, sub.JobID, c.shard, count, c.failure.text, c.failure.final, MaxCompareFailures)
+			givenUp, _, err := store.Value[bool](ctx, tx, sql.AddComparisonFailure, sub.JobID, c.Shard, count, c.Failure.Text, c.Failure.Final, MaxCompareFailures)
 			if err != nil {
 				return err
 			}
@@ -199,11 +200,11 @@ func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toComp
 			if givenUp {
 				decision = "a person decides"
 			} else {
-				again = append(again, fmt.Errorf("shard %d: %s", c.shard, c.failure.text))
+				again = append(again, fmt.Errorf("shard %d: %s", c.Shard, c.Failure.Text))
 			}
 			marks = append(marks, flag.Mark{
-				Kind: flag.FlagValidator, Rule: sub.Validator.Module, Job: sub.JobID, Shard: &c.shard, Decision: decision, Event: base.EventComparisonFailed,
-				Detail: map[string]any{"shard": c.shard, "validator": sub.Validator.Module, "error": c.failure.text, "decision": decision},
+				Kind: flag.FlagValidator, Rule: sub.Validator.Module, Job: sub.JobID, Shard: &c.Shard, Decision: decision, Event: base.EventComparisonFailed,
+				Detail: map[string]any{"shard": c.Shard, "validator": sub.Validator.Module, "error": c.Failure.Text, "decision": decision},
 			})
 		}
 		return flag.Raise(ctx, tx, marks...)
@@ -211,10 +212,10 @@ func (s *Service) keepClasses(ctx context.Context, project uuid.UUID, sub toComp
 	return again, err
 }
 
-func comparedWell(shards []*classing) (numbers []int64) {
+func comparedWell(shards []*classing.Classing) (numbers []int64) {
 	for _, c := range shards {
-		if c.failure == nil {
-			numbers = append(numbers, c.shard)
+		if c.Failure == nil {
+			numbers = append(numbers, c.Shard)
 		}
 	}
 	return numbers
@@ -246,14 +247,14 @@ func (s *Service) equivalent(ctx context.Context, project, job uuid.UUID, shard 
 	if err != nil || c == nil {
 		return false, err
 	}
-	err = s.judgeComparisons(ctx, project, sub, []*classing{c})
-	if err == nil && c.failure != nil {
-		err = errors.New(c.failure.text)
+	err = s.JudgeComparisons(ctx, project, sub, []*classing.Classing{c})
+	if err == nil && c.Failure != nil {
+		err = errors.New(c.Failure.Text)
 	}
 	if err != nil {
 		return false, fmt.Errorf("comparing two answers to shard %d of job %s: %w", shard, job, err)
 	}
-	if !c.oneClass() {
+	if !c.OneClass() {
 		return false, nil
 	}
 	return true, s.keepEquivalent(ctx, project, sub, c)
@@ -267,7 +268,7 @@ type comparedShard struct {
 }
 
 // pair is two answers to a shard that are to be compared; nil: the job has no validator.
-func (s *Service) pair(ctx context.Context, project, job uuid.UUID, shard int64, a, b Answer) (sub toCompare, c *classing, err error) {
+func (s *Service) pair(ctx context.Context, project, job uuid.UUID, shard int64, a, b Answer) (sub ToCompare, c *classing.Classing, err error) {
 	var r comparedShard
 	var found bool
 	err = s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
@@ -277,35 +278,35 @@ func (s *Service) pair(ctx context.Context, project, job uuid.UUID, shard int64,
 	if err != nil || !found || r.Validator == nil {
 		return sub, nil, err
 	}
-	sub = toCompare{submissionRow: submissionRow{JobID: job, Shards: []int64{shard}, Validator: r.Validator}, Partition: r.Partition}
-	c = &classing{shard: shard, input: jobs.ShardInput(r.Partition, shard, r.Input)}
+	sub = ToCompare{SubmissionRow: SubmissionRow{JobID: job, Shards: []int64{shard}, Validator: r.Validator}, Partition: r.Partition}
+	c = &classing.Classing{Shard: shard, Input: jobs.ShardInput(r.Partition, shard, r.Input)}
 	for _, one := range []Answer{a, b} {
-		if len(one.Output) > maxCompared {
-			return sub, nil, fmt.Errorf("comparing two answers to shard %d of job %s: an output has %d bytes, and a validator reads at most %d", shard, job, len(one.Output), maxCompared)
+		if len(one.Output) > classing.MaxCompared {
+			return sub, nil, fmt.Errorf("comparing two answers to shard %d of job %s: an output has %d bytes, and a validator reads at most %d", shard, job, len(one.Output), classing.MaxCompared)
 		}
-		c.queue = append(c.queue, &comparedAnswer{agent: one.Agent, outcome: string(one.Outcome), output: one.Output, wall: one.WallMicros})
+		c.Queue = append(c.Queue, &classing.ComparedAnswer{Agent: one.Agent, Outcome: string(one.Outcome), Output: one.Output, Wall: one.WallMicros})
 	}
 	return sub, c, nil
 }
 
 // keepEquivalent makes two answers one class: that which one of them belongs to already, or a new one.
-func (s *Service) keepEquivalent(ctx context.Context, project uuid.UUID, sub toCompare, c *classing) error {
+func (s *Service) keepEquivalent(ctx context.Context, project uuid.UUID, sub ToCompare, c *classing.Classing) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if _, err := store.Many[ShardRow](ctx, tx, store.LockShards, sub.JobID, sub.Shards); err != nil {
 			return err
 		}
-		now, err := loadClasses(ctx, tx, sub.submissionRow)
+		now, err := loadClasses(ctx, tx, sub.SubmissionRow)
 		if err != nil {
 			return err
 		}
-		representative := c.decided[0].representative
-		for _, d := range c.decided {
-			if row, known := now.known[answerKey{c.shard, d.outcome}]; known {
+		representative := c.Decided[0].Representative
+		for _, d := range c.Decided {
+			if row, known := now.known[answerKey{c.Shard, d.Outcome}]; known {
 				representative = row.Representative
 			}
 		}
-		for _, d := range c.decided { // one that is known already stays what it is
-			if _, err := store.Exec(ctx, tx, sql.AddAnswerClass, sub.JobID, c.shard, []byte(d.outcome), representative, d.matches, d.reason); err != nil {
+		for _, d := range c.Decided { // one that is known already stays what it is
+			if _, err := store.Exec(ctx, tx, sql.AddAnswerClass, sub.JobID, c.Shard, []byte(d.Outcome), representative, d.Matches, d.Reason); err != nil {
 				return err
 			}
 		}

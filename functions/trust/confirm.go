@@ -53,10 +53,10 @@ func (s *Service) judgeOutputs(ctx context.Context, args stepargs.VerifyArgs) (m
 	if !args.Confirm {
 		return nil, nil
 	}
-	var sub toCompare
+	var sub ToCompare
 	var found bool
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
-		sub, found, err = store.One[toCompare](ctx, tx, sql.SubmissionToCompare, args.Submission)
+		sub, found, err = store.One[ToCompare](ctx, tx, sql.SubmissionToCompare, args.Submission)
 		return err
 	})
 	if err != nil || !found {
@@ -123,7 +123,7 @@ func (s *Service) judgeOutput(ctx context.Context, project uuid.UUID, condition 
 }
 
 // note records which results matter, and tells the bench. The shards are locked.
-func (m matters) note(ctx context.Context, tx *store.Tx, sub submissionRow, b bench) error {
+func (m matters) note(ctx context.Context, tx *store.Tx, sub SubmissionRow, b bench) error {
 	if len(m) == 0 {
 		return nil
 	}
@@ -165,7 +165,7 @@ func (b bench) matters(shard int64, agent uuid.UUID) (why string, matters bool) 
 func (w *Weighed) confirm(b bench, shard ShardRow, c *jobs.ShardChange, why string) {
 	agent := *c.Agent
 	w.draws = append(w.draws, OpenAudit{Shard: shard.Number, AgentID: agent})
-	w.of(agent).audited = true
+	w.Of(agent).audited = true
 	text := "the result matters by the job's confirm: the shard is executed once more before it counts"
 	if why != "" {
 		text = "nobody can tell whether the result matters, so that the shard is executed once more before it counts: " + why

@@ -61,11 +61,11 @@ func (w *Weighed) provisional(b bench, shard ShardRow, c *jobs.ShardChange) {
 	c.Rate = &rate
 	if !verify.Draw(b.terms.secret, b.job.String(), shard.Number, agent.String(), rate) {
 		c.Provisional, c.Gathered = true, true
-		w.of(agent).provisional++
+		w.Of(agent).provisional++
 		return
 	}
 	w.draws = append(w.draws, OpenAudit{Shard: shard.Number, AgentID: agent, Rate: rate})
-	w.of(agent).audited = true
+	w.Of(agent).audited = true
 	if b.terms.Rechecks {
 		c.Provisional, c.Awaits = true, new(int64)
 		w.Rechecks = append(w.Rechecks, shard.Number)
@@ -114,7 +114,7 @@ func (w *Weighed) endAudit(a OpenAudit, finding verify.Finding, v verify.Verdict
 		end.Reason = v.Reasons[len(v.Reasons)-1].Text
 	}
 	w.Verdicts = append(w.Verdicts, end)
-	c := w.of(a.AgentID)
+	c := w.Of(a.AgentID)
 	switch finding {
 	case verify.Passed:
 		c.auditsPassed++
@@ -124,10 +124,10 @@ func (w *Weighed) endAudit(a OpenAudit, finding verify.Finding, v verify.Verdict
 	case verify.Failed:
 		taint := verify.Tainted(finding, v.Divergence)
 		if taint.Charge {
-			c.auditsFailed++
+			c.AuditsFailed++
 		}
 		if taint.Reopen {
-			c.taint = fmt.Sprintf("an audit of shard %d has failed: %s", a.Shard, end.Reason)
+			c.Taint = fmt.Sprintf("an audit of shard %d has failed: %s", a.Shard, end.Reason)
 		}
 	case verify.Void:
 	}

@@ -23,24 +23,24 @@ var errCaughtMeanwhile = errors.New("the agent was caught meanwhile")
 type Count struct {
 	verify.Delta
 	auditsPassed int64
-	auditsFailed int64
+	AuditsFailed int64
 	vouched      int64 // of the audits that were passed: before the server, or before owners with a record
 	// provisional is how many results of the agent are accepted into its window. Nothing may be known against it by then.
 	provisional int64
 	audited     bool   // some result of the agent is accepted and audited at once
-	taint       string // why its results that are not final are opened again; empty: they are not
+	Taint       string // why its results that are not final are opened again; empty: they are not
 }
 
-// caughtAgent is an agent whom the evidence has just spoken against.
-type caughtAgent struct {
+// CaughtAgent is an agent whom the evidence has just spoken against.
+type CaughtAgent struct {
 	trustRow
 	reason string
 }
 
-// judged is what followed from the evidence.
-type judged struct {
-	caught []caughtAgent
-	steps  []functions.Step
+// Judged is what followed from the evidence.
+type Judged struct {
+	Caught []CaughtAgent
+	Steps  []functions.Step
 }
 
 // InOrder are the agents by ID: all steps lock and write in one order.
@@ -48,10 +48,10 @@ func InOrder[V any](agents map[uuid.UUID]V) []uuid.UUID {
 	return slices.SortedFunc(maps.Keys(agents), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
 }
 
-// addEvidence adds to the agents' evidence, in the order of their IDs, and marks those whom it speaks against: they get no leases any
+// AddEvidence adds to the agents' evidence, in the order of their IDs, and marks those whom it speaks against: they get no leases any
 // more. Their leases are taken back by the revoke step, their results that are not final by the taint step. Then it gathers results that
 // were accepted provisionally in the agents' windows, and writes audits that were drawn or have ended.
-func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (j judged, err error) {
+func (s *Service) AddEvidence(ctx context.Context, tx *store.Tx, d Settlement) (j Judged, err error) {
 	if d, err = d.forgive(ctx, tx); err != nil {
 		return j, err
 	}
@@ -61,7 +61,7 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (
 	agents := InOrder(d.Counts)
 	for _, agent := range agents {
 		c := d.Counts[agent]
-		row, _, err := store.One[trustRow](ctx, tx, sql.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.auditsFailed, d.Job, c.vouched)
+		row, _, err := store.One[trustRow](ctx, tx, sql.AddEvidence, agent, c.Passed, c.Failed, c.auditsPassed, c.AuditsFailed, d.Job, c.vouched)
 		if err != nil {
 			return j, err
 		}
@@ -73,20 +73,20 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (
 			if _, err := store.Exec(ctx, tx, sql.CatchAgent, agent, reason); err != nil {
 				return j, err
 			}
-			j.caught = append(j.caught, caughtAgent{trustRow: row, reason: reason})
-			j.steps = append(j.steps, stepargs.RevokeArgs{Project: d.Project, Agent: agent})
-			c.taint = reason
+			j.Caught = append(j.Caught, CaughtAgent{trustRow: row, reason: reason})
+			j.Steps = append(j.Steps, stepargs.RevokeArgs{Project: d.Project, Agent: agent})
+			c.Taint = reason
 		}
-		if c.taint != "" {
+		if c.Taint != "" {
 			steps, err := d.taint(ctx, tx, agent, c)
 			if err != nil {
 				return j, err
 			}
-			j.steps = append(j.steps, steps...)
+			j.Steps = append(j.Steps, steps...)
 		}
 	}
 	if d.platforms || len(d.excused) > 0 {
-		j.steps = append(j.steps, stepargs.ComparePlatformsArgs{Project: d.Project, Job: d.Job, Excused: d.excused})
+		j.Steps = append(j.Steps, stepargs.ComparePlatformsArgs{Project: d.Project, Job: d.Job, Excused: d.excused})
 	}
 	if err := d.addWrongAlike(ctx, tx); err != nil {
 		return j, err
@@ -95,13 +95,13 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (
 	if err != nil {
 		return j, err
 	}
-	j.steps = append(j.steps, claims...)
+	j.Steps = append(j.Steps, claims...)
 	for _, agent := range agents {
 		step, err := d.enterWindow(ctx, tx, agent)
 		if err != nil {
 			return j, err
 		}
-		j.steps = append(j.steps, step...)
+		j.Steps = append(j.Steps, step...)
 	}
 	if err := d.drawAudits(ctx, tx); err != nil {
 		return j, err
@@ -111,7 +111,7 @@ func (s *Service) addEvidence(ctx context.Context, tx *store.Tx, d Settlement) (
 		return j, err
 	}
 	excuse, err := d.noteUnsteady(ctx, tx)
-	j.steps = slices.Concat(j.steps, steps, excuse)
+	j.Steps = slices.Concat(j.Steps, steps, excuse)
 	return j, err
 }
 

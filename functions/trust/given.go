@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/owner"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust/classing"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -55,7 +56,7 @@ func Accepted(ctx context.Context, tx *store.Tx, job uuid.UUID, number int64) (g
 	if err != nil {
 		return g, err
 	}
-	known, err := loadClasses(ctx, tx, submissionRow{JobID: job, Shards: []int64{number}, Validator: r.Validator})
+	known, err := loadClasses(ctx, tx, SubmissionRow{JobID: job, Shards: []int64{number}, Validator: r.Validator})
 	if err != nil {
 		return g, err
 	}
@@ -156,19 +157,19 @@ func (s *Service) OneAnswer(ctx context.Context, project, job uuid.UUID, shard i
 	if err != nil || c == nil {
 		return false, err
 	}
-	other := &classing{shard: shard, input: c.input, queue: []*comparedAnswer{c.queue[1], c.queue[0]}}
-	for _, c := range []*classing{c, other} {
-		if err := s.judgeComparisons(ctx, project, sub, []*classing{c}); err != nil {
+	other := &classing.Classing{Shard: shard, Input: c.Input, Queue: []*classing.ComparedAnswer{c.Queue[1], c.Queue[0]}}
+	for _, c := range []*classing.Classing{c, other} {
+		if err := s.JudgeComparisons(ctx, project, sub, []*classing.Classing{c}); err != nil {
 			return false, err
 		}
-		if c.failure != nil && c.failure.ours {
-			return false, fmt.Errorf("comparing two answers to shard %d of job %s: %s", shard, job, c.failure.text)
+		if c.Failure != nil && c.Failure.Ours {
+			return false, fmt.Errorf("comparing two answers to shard %d of job %s: %s", shard, job, c.Failure.Text)
 		}
-		if c.failure != nil {
-			return false, functions.Invalid("not_compared", fmt.Sprintf("the validator failed at two answers to shard %d of job %s: %s", shard, job, c.failure.text),
+		if c.Failure != nil {
+			return false, functions.Invalid("not_compared", fmt.Sprintf("the validator failed at two answers to shard %d of job %s: %s", shard, job, c.Failure.Text),
 				"try the module with its records: ostraka module test --kind validator")
 		}
-		if c.oneClass() {
+		if c.OneClass() {
 			return true, nil
 		}
 	}

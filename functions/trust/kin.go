@@ -16,11 +16,11 @@ import (
 // taint drops the agent's windows at once, so that none of them passes while its results are taken back, and has them taken back. What was
 // proven against one agent is held against all of its owner: their results are taken back as well, and looked at more closely.
 func (d Settlement) taint(ctx context.Context, tx *store.Tx, agent uuid.UUID, c *Count) ([]functions.Step, error) {
-	charged := c.auditsFailed > 0 || c.Failed > 0
+	charged := c.AuditsFailed > 0 || c.Failed > 0
 	if _, err := store.Exec(ctx, tx, sql.FailWindows, agent); err != nil {
 		return nil, err
 	}
-	steps := []functions.Step{stepargs.TaintArgs{Project: d.Project, Agent: agent, Reason: c.taint, Proven: charged}}
+	steps := []functions.Step{stepargs.TaintArgs{Project: d.Project, Agent: agent, Reason: c.Taint, Proven: charged}}
 	of, _, err := store.Value[string](ctx, tx, sql.OwnerOfCursor, d.Job, agent)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (d Settlement) taint(ctx context.Context, tx *store.Tx, agent uuid.UUID, c 
 	}
 	caught, err := owner.IsCaught(ctx, tx, of) // by this agent, the second one of it; the gate of leases and who weighs results see it by the same evidence
 	for _, s := range siblings {
-		reason := fmt.Sprintf("agent %s of the same owner: %s", agent, c.taint)
+		reason := fmt.Sprintf("agent %s of the same owner: %s", agent, c.Taint)
 		steps = append(steps, stepargs.TaintArgs{Project: d.Project, Agent: s, Reason: reason, Kin: true})
 		if caught {
 			steps = append(steps, stepargs.RevokeArgs{Project: d.Project, Agent: s})

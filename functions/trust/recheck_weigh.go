@@ -18,33 +18,33 @@ import (
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
-// doubts are what a batch of rechecks is judged by before it is weighed: how often a shard is to be executed.
-type doubts struct {
+// Doubts are what a batch of rechecks is judged by before it is weighed: how often a shard is to be executed.
+type Doubts struct {
 	bench
 	known steadiness
 }
 
-// doubts reads them. They may be out of date when the batch is weighed, which decides again.
-func (s *Service) doubts(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, runs map[int64][]serverRun) (d doubts, err error) {
+// Doubts reads them. They may be out of date when the batch is weighed, which decides again.
+func (s *Service) Doubts(ctx context.Context, args stepargs.RecheckArgs, work RecheckWork, runs map[int64][]ServerRun) (d Doubts, err error) {
 	if err := s.compareRuns(ctx, args, work, runs); err != nil {
 		return d, err
 	}
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		terms, err := s.AuditTerms(ctx, tx, args.Project, work.job, work.policy)
+		terms, err := s.AuditTerms(ctx, tx, args.Project, work.Job, work.Policy)
 		if err != nil {
 			return err
 		}
 		if d.bench, err = readBench(ctx, tx, work.sub(runs), uuid.Nil, terms); err != nil {
 			return err
 		}
-		d.known, err = readSteadiness(ctx, tx, work.job)
+		d.known, err = readSteadiness(ctx, tx, work.Job)
 		return err
 	})
 	return d, err
 }
 
-// contradicted are the shards that the server is to execute again: its answer is not that of an agent, or it has none.
-func (d doubts) contradicted(runs map[int64][]serverRun) (again []int64) {
+// Contradicted are the shards that the server is to execute again: its answer is not that of an agent, or it has none.
+func (d Doubts) Contradicted(runs map[int64][]ServerRun) (again []int64) {
 	d.limitRuns(runs, d.known)
 	for _, shard := range d.shards {
 		of := runs[shard.Number]
@@ -59,7 +59,7 @@ func (d doubts) contradicted(runs map[int64][]serverRun) (again []int64) {
 	return again
 }
 
-func shardsRun(runs map[int64][]serverRun) []int64 {
+func shardsRun(runs map[int64][]ServerRun) []int64 {
 	var numbers []int64
 	for n := range runs {
 		numbers = append(numbers, n)
@@ -69,7 +69,7 @@ func shardsRun(runs map[int64][]serverRun) []int64 {
 }
 
 // hear replaces the server's earlier attempts by these runs.
-func (b bench) hear(shard int64, runs []serverRun) {
+func (b bench) hear(shard int64, runs []ServerRun) {
 	attempts := slices.DeleteFunc(b.attempts[shard], func(a attemptRow) bool { return a.AgentID == functions.ServerAgent })
 	for _, r := range runs {
 		row := r.row()
@@ -79,25 +79,25 @@ func (b bench) hear(shard int64, runs []serverRun) {
 	b.attempts[shard] = attempts
 }
 
-// weighRechecks records the server's attempts and decides about their shards.
-func (s *Service) weighRechecks(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
+// WeighRechecks records the server's attempts and decides about their shards.
+func (s *Service) WeighRechecks(ctx context.Context, args stepargs.RecheckArgs, work RecheckWork, runs map[int64][]ServerRun) error {
 	w := Weighed{}
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		terms, err := s.AuditTerms(ctx, tx, args.Project, work.job, work.policy)
+		terms, err := s.AuditTerms(ctx, tx, args.Project, work.Job, work.Policy)
 		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, sql.SeeServerClass, work.job, serverClass(s.madeIn(work.function.Manifest))); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.SeeServerClass, work.Job, serverClass(s.MadeIn(work.Function.Manifest))); err != nil {
 			return err
 		}
 		b, err := readBench(ctx, tx, work.sub(runs), uuid.Nil, terms)
 		if err != nil {
 			return err
 		}
-		if b.spot, err = s.spotChecks(ctx, tx, args.Project, work.job, work.policy); err != nil {
+		if b.spot, err = s.spotChecks(ctx, tx, args.Project, work.Job, work.Policy); err != nil {
 			return err
 		}
-		taken, err := store.Values[int64](ctx, tx, sql.TakeRechecks, args.Batch, work.job, shardsRun(runs))
+		taken, err := store.Values[int64](ctx, tx, sql.TakeRechecks, args.Batch, work.Job, shardsRun(runs))
 		if err != nil || len(taken) == 0 { // another run of the step was quicker
 			return err
 		}
@@ -107,13 +107,13 @@ func (s *Service) weighRechecks(ctx context.Context, args stepargs.RecheckArgs, 
 		if err := readOutputs(ctx, tx, b, runs); err != nil {
 			return err
 		}
-		known, err := readSteadiness(ctx, tx, work.job)
+		known, err := readSteadiness(ctx, tx, work.Job)
 		if err != nil {
 			return err
 		}
 		b.limitRuns(runs, known)
 		w = Weighed{Counts: map[uuid.UUID]*Count{}, Terms: terms}
-		var kept []serverRun
+		var kept []ServerRun
 		for _, shard := range b.shards {
 			if !slices.Contains(taken, shard.Number) {
 				continue
@@ -122,13 +122,13 @@ func (s *Service) weighRechecks(ctx context.Context, args stepargs.RecheckArgs, 
 			b.hear(shard.Number, runs[shard.Number])
 			w.judge(b, shard, runs[shard.Number], s.decidedBy(work))
 		}
-		if err := insertServerAttempts(ctx, tx, work.job, kept); err != nil {
+		if err := insertServerAttempts(ctx, tx, work.Job, kept); err != nil {
 			return err
 		}
-		if err := w.tellExceptions(ctx, tx, work.job); err != nil {
+		if err := w.tellExceptions(ctx, tx, work.Job); err != nil {
 			return err
 		}
-		return s.settle(ctx, tx, Settlement{Project: args.Project, Job: work.job, Weighed: w, Reopened: "the server's own answer is another one"})
+		return s.settle(ctx, tx, Settlement{Project: args.Project, Job: work.Job, Weighed: w, Reopened: "the server's own answer is another one"})
 	})
 	if err != nil {
 		return err
@@ -138,8 +138,8 @@ func (s *Service) weighRechecks(ctx context.Context, args stepargs.RecheckArgs, 
 }
 
 // decidedBy says in every verdict of the server what it was made in.
-func (s *Service) decidedBy(work recheckWork) verify.Reason {
-	return verify.Reason{Code: verify.ReasonServer, Text: "executed by the server: " + s.madeIn(work.function.Manifest).String()}
+func (s *Service) decidedBy(work RecheckWork) verify.Reason {
+	return verify.Reason{Code: verify.ReasonServer, Text: "executed by the server: " + s.MadeIn(work.Function.Manifest).String()}
 }
 
 // byRuntime is a rechecker that executes functions of one runtime elsewhere than those of another.
@@ -147,8 +147,8 @@ type byRuntime interface {
 	DescribeFor(m *bundle.Manifest) recheck.Description
 }
 
-// madeIn says what the server's results of a function are made in.
-func (s *Service) madeIn(m bundle.Manifest) recheck.Description {
+// MadeIn says what the server's results of a function are made in.
+func (s *Service) MadeIn(m bundle.Manifest) recheck.Description {
 	if r, sorts := s.rechecker.(byRuntime); sorts {
 		return r.DescribeFor(&m)
 	}
@@ -156,7 +156,7 @@ func (s *Service) madeIn(m bundle.Manifest) recheck.Description {
 }
 
 // judge decides about a shard that the server has executed.
-func (w *Weighed) judge(b bench, shard ShardRow, runs []serverRun, by verify.Reason) {
+func (w *Weighed) judge(b bench, shard ShardRow, runs []ServerRun, by verify.Reason) {
 	settled := shard.State != functions.ShardOpen && shard.State != functions.ShardAccepted
 	switch {
 	case settled:
@@ -184,7 +184,7 @@ func (w *Weighed) judge(b bench, shard ShardRow, runs []serverRun, by verify.Rea
 
 // unanswered is a shard that the server has no answer for: it ran out of time, say. Agents are asked instead, as many as make
 // their answer credible without it. They end its audits too: a lie that they find taints what else its agent gave.
-func (w *Weighed) unanswered(b bench, shard ShardRow, run serverRun, by verify.Reason) {
+func (w *Weighed) unanswered(b bench, shard ShardRow, run ServerRun, by verify.Reason) {
 	if shard.State == functions.ShardAccepted && b.spot.drawn(b.job, shard.Number) {
 		w.stands(shard)
 		return
@@ -208,7 +208,7 @@ func (w *Weighed) replicate(shard ShardRow, by verify.Reason, why string) {
 }
 
 // needsFiles says whether the server's answer would be accepted, nobody else gave it, and it has artifacts: nobody has kept these.
-func (w *Weighed) needsFiles(b bench, shard ShardRow, run serverRun) bool {
+func (w *Weighed) needsFiles(b bench, shard ShardRow, run ServerRun) bool {
 	if len(run.Files) == 0 {
 		return false
 	}
@@ -223,7 +223,7 @@ func (w *Weighed) endVoid(b bench, shard ShardRow, why string) {
 }
 
 // readOutputs reads the answers of agents where the server's differ: flags show both.
-func readOutputs(ctx context.Context, tx *store.Tx, b bench, runs map[int64][]serverRun) error {
+func readOutputs(ctx context.Context, tx *store.Tx, b bench, runs map[int64][]ServerRun) error {
 	for number, of := range runs {
 		if len(of) < verify.ServerRuns {
 			continue
@@ -244,7 +244,7 @@ func readOutputs(ctx context.Context, tx *store.Tx, b bench, runs map[int64][]se
 }
 
 // insertServerAttempts records what the server found out. An earlier attempt of the server at the same shard makes way.
-func insertServerAttempts(ctx context.Context, tx *store.Tx, job uuid.UUID, runs []serverRun) error {
+func insertServerAttempts(ctx context.Context, tx *store.Tx, job uuid.UUID, runs []ServerRun) error {
 	results := make([]result.Checked, len(runs))
 	for i, r := range runs {
 		results[i] = r.Checked
@@ -258,8 +258,8 @@ func insertServerAttempts(ctx context.Context, tx *store.Tx, job uuid.UUID, runs
 }
 
 // compareRuns has the job's validator compare the server's answers with those of agents which differ from them. What it finds stands.
-func (s *Service) compareRuns(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, runs map[int64][]serverRun) error {
-	if work.validator == nil {
+func (s *Service) compareRuns(ctx context.Context, args stepargs.RecheckArgs, work RecheckWork, runs map[int64][]ServerRun) error {
+	if work.Validator == nil {
 		return nil
 	}
 	for _, number := range shardsRun(runs) {
@@ -269,15 +269,15 @@ func (s *Service) compareRuns(ctx context.Context, args stepargs.RecheckArgs, wo
 		}
 		var rows []jobs.AttemptListRow
 		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
-			rows, err = store.Many[jobs.AttemptListRow](ctx, tx, store.ListAttempts, work.job, number)
+			rows, err = store.Many[jobs.AttemptListRow](ctx, tx, store.ListAttempts, work.Job, number)
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		own := Answer{Agent: functions.ServerAgent, Status: verify.OK, Outcome: run.Outcome, Output: []byte(run.whole), WallMicros: run.WallMicros}
+		own := Answer{Agent: functions.ServerAgent, Status: verify.OK, Outcome: run.Outcome, Output: []byte(run.Whole), WallMicros: run.WallMicros}
 		for _, r := range rows {
-			if err := s.compareRun(ctx, args.Project, work.job, number, own, r); err != nil {
+			if err := s.compareRun(ctx, args.Project, work.Job, number, own, r); err != nil {
 				return err
 			}
 		}

@@ -20,29 +20,29 @@ import (
 	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
-// recheckWork is what a batch executes.
-type recheckWork struct {
-	project   uuid.UUID
-	job       uuid.UUID
-	state     functions.JobState
-	numbers   []int64
-	policy    verify.Policy
-	validator *functions.ValidatorRef
-	function  registry.FunctionRow
-	held      bool          // by a switch, or since the project's budget is spent
-	left      time.Duration // of the budget
-	shards    []recheck.Shard
+// RecheckWork is what a batch executes.
+type RecheckWork struct {
+	Project   uuid.UUID
+	Job       uuid.UUID
+	State     functions.JobState
+	Numbers   []int64
+	Policy    verify.Policy
+	Validator *functions.ValidatorRef
+	Function  registry.FunctionRow
+	Held      bool          // by a switch, or since the project's budget is spent
+	Left      time.Duration // of the budget
+	Shards    []recheck.Shard
 
-	facts      guardian.Job
-	conditions guardian.Conditions // that the job must keep to
+	Facts      guardian.Job
+	Conditions guardian.Conditions // that the job must keep to
 }
 
-// long says whether its shards may take so long that they have a lane of their own.
-func (w *recheckWork) long() bool { return w.function.Manifest.Limits.WallSeconds > LongWallSeconds }
+// Long says whether its shards may take so long that they have a lane of their own.
+func (w *RecheckWork) Long() bool { return w.Function.Manifest.Limits.WallSeconds > LongWallSeconds }
 
 // sub is the work as what is weighed.
-func (w *recheckWork) sub(runs map[int64][]serverRun) submissionRow {
-	return submissionRow{JobID: w.job, Shards: shardsRun(runs), Policy: w.policy, Validator: w.validator}
+func (w *RecheckWork) sub(runs map[int64][]ServerRun) SubmissionRow {
+	return SubmissionRow{JobID: w.Job, Shards: shardsRun(runs), Policy: w.Policy, Validator: w.Validator}
 }
 
 // recheckJob is what a job wants of rechecks.
@@ -57,20 +57,20 @@ type recheckJob struct {
 	Conditions *guardian.Conditions
 }
 
-// read reads the inputs as agents get them.
-func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
-	job, _, err := store.One[recheckJob](ctx, tx, sql.RecheckJob, w.job)
+// Read reads the inputs as agents get them.
+func (w *RecheckWork) Read(ctx context.Context, tx *store.Tx) (err error) {
+	job, _, err := store.One[recheckJob](ctx, tx, sql.RecheckJob, w.Job)
 	if err != nil {
 		return err
 	}
-	w.state, w.policy, w.validator, w.facts = job.State, job.Policy, job.Validator, job.facts(w.job)
+	w.State, w.Policy, w.Validator, w.Facts = job.State, job.Policy, job.Validator, job.facts(w.Job)
 	if job.Conditions != nil {
-		w.conditions = *job.Conditions
+		w.Conditions = *job.Conditions
 	}
-	if w.function, _, err = store.One[registry.FunctionRow](ctx, tx, store.FunctionOfJob, w.job); err != nil {
+	if w.Function, _, err = store.One[registry.FunctionRow](ctx, tx, store.FunctionOfJob, w.Job); err != nil {
 		return err
 	}
-	inputs, err := store.Many[jobs.PickedShard](ctx, tx, store.ShardInputs, w.job, w.numbers)
+	inputs, err := store.Many[jobs.PickedShard](ctx, tx, store.ShardInputs, w.Job, w.Numbers)
 	if err != nil {
 		return err
 	}
@@ -78,15 +78,15 @@ func (w *recheckWork) read(ctx context.Context, tx *store.Tx) (err error) {
 		shard := recheck.Shard{Number: in.Number, Input: jobs.ShardInput(job.Partition, in.Number, in.Input)}
 		if job.Partition.Files() {
 			if shard.Files, err = inputfile.Parse(shard.Input); err != nil {
-				return fmt.Errorf("reading shard %d of job %s: %w", in.Number, w.job, err)
+				return fmt.Errorf("reading shard %d of job %s: %w", in.Number, w.Job, err)
 			}
 		}
-		w.shards = append(w.shards, shard)
+		w.Shards = append(w.Shards, shard)
 	}
-	order := make(map[int64]int, len(w.numbers)) // in which they were claimed, not that of their numbers
-	for i, n := range w.numbers {
+	order := make(map[int64]int, len(w.Numbers)) // in which they were claimed, not that of their numbers
+	for i, n := range w.Numbers {
 		order[n] = i
 	}
-	slices.SortFunc(w.shards, func(a, b recheck.Shard) int { return order[a.Number] - order[b.Number] })
+	slices.SortFunc(w.Shards, func(a, b recheck.Shard) int { return order[a.Number] - order[b.Number] })
 	return nil
 }

@@ -15,19 +15,19 @@ import (
 func (s *Service) Refute(ctx context.Context, tx *store.Tx, project, job uuid.UUID, shard int64, hands []Hand) error {
 	d := Settlement{Project: project, Job: job, Weighed: Weighed{Counts: map[uuid.UUID]*Count{}}}
 	for _, h := range hands {
-		c := d.of(h.Agent)
+		c := d.Of(h.Agent)
 		c.Failed++
-		c.auditsFailed++
-		c.taint = fmt.Sprintf("its result of shard %d of job %s was proven wrong: an identity of a workflow failed, and the shard was executed once more", shard, job)
+		c.AuditsFailed++
+		c.Taint = fmt.Sprintf("its result of shard %d of job %s was proven wrong: an identity of a workflow failed, and the shard was executed once more", shard, job)
 	}
-	judged, err := s.addEvidence(ctx, tx, d)
+	judged, err := s.AddEvidence(ctx, tx, d)
 	if err != nil {
 		return err
 	}
-	for _, c := range judged.caught {
-		if err := reportCaught(ctx, tx, job, c); err != nil {
+	for _, c := range judged.Caught {
+		if err := ReportCaught(ctx, tx, job, c); err != nil {
 			return err
 		}
 	}
-	return s.env.Enqueue(ctx, tx, judged.steps...)
+	return s.env.Enqueue(ctx, tx, judged.Steps...)
 }

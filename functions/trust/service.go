@@ -1,20 +1,20 @@
 // Package trust is the room that decides what is believed: it weighs the answers to a shard, draws spot checks and has the server execute
 // shards again, keeps evidence for and against owners, takes results back, and reports wrong results that were found too late.
 //
+// Three parts of it are packages of their own, which use its queries: classing compares answers, controls judges shards with known answers, and
+// execution has the server execute shards. What a verdict locks and writes is here alone.
+//
 // One verdict is one transaction: a docket is read (readBench), package verify decides without any input or output, and one function writes
 // all consequences (settle). It writes trust, windows, audits, rechecks and their runs, the server's attempts, answer classes, pairs that were wrong alike,
 // incidents, the verdicts in shards, and the losses of an owner's credit in a job. Lock order: the submission, its shards by number, windows, pages, the job; leases come first, in rooms above.
 package trust
 
 import (
-	"time"
-
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/tenant"
-	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
 // Options are what an operator decides about rechecks.
@@ -25,9 +25,6 @@ type Options struct {
 	QuorumAudits float64
 	// Rechecker executes shards on the server; nil: other servers do, or none.
 	Rechecker functions.Rechecker
-	// Turns are the slots in which it does, and Slice is how long a batch keeps one while others wait.
-	Turns *recheck.Turns
-	Slice time.Duration
 }
 
 // Service is the room.
@@ -39,14 +36,11 @@ type Service struct {
 	firstLoan    int64
 	quorumAudits float64
 	rechecker    functions.Rechecker
-	turns        *recheck.Turns
-	recheckSlice time.Duration
 }
 
 // New makes the room.
 func New(env *base.Env, projects *tenant.Service, validators *registry.Service, all *jobs.Service, o Options) *Service {
 	return &Service{
-		env: env, tenant: projects, registry: validators, jobs: all, firstLoan: o.FirstLoan, quorumAudits: o.QuorumAudits, rechecker: o.Rechecker, turns: o.Turns,
-		recheckSlice: o.Slice,
+		env: env, tenant: projects, registry: validators, jobs: all, firstLoan: o.FirstLoan, quorumAudits: o.QuorumAudits, rechecker: o.Rechecker,
 	}
 }

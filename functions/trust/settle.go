@@ -42,7 +42,7 @@ func (s *Service) settle(ctx context.Context, tx *store.Tx, d Settlement) error 
 
 // Write is settle without enqueueing, which leaves the project's role: it returns the steps that follow.
 func (s *Service) Write(ctx context.Context, tx *store.Tx, d Settlement) ([]functions.Step, error) {
-	judged, err := s.addEvidence(ctx, tx, d)
+	judged, err := s.AddEvidence(ctx, tx, d)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (s *Service) Write(ctx context.Context, tx *store.Tx, d Settlement) ([]func
 	if err != nil {
 		return nil, err
 	}
-	steps := slices.Concat(d.next, folds, judged.steps)
+	steps := slices.Concat(d.next, folds, judged.Steps)
 	if counted.Drained || len(refold) > 0 || d.changesDrain() {
 		if err := jobs.Place(ctx, tx, d.Job); err != nil {
 			return nil, err
@@ -77,8 +77,8 @@ func (s *Service) Write(ctx context.Context, tx *store.Tx, d Settlement) ([]func
 	if err := reportUnusual(ctx, tx, d.Job, d.Weighed); err != nil {
 		return nil, err
 	}
-	for _, c := range judged.caught {
-		if err := reportCaught(ctx, tx, d.Job, c); err != nil {
+	for _, c := range judged.Caught {
+		if err := ReportCaught(ctx, tx, d.Job, c); err != nil {
 			return nil, err
 		}
 	}
@@ -125,7 +125,8 @@ func writeShards(ctx context.Context, tx *store.Tx, job uuid.UUID, changes []job
 	return err
 }
 
-func reportCaught(ctx context.Context, tx *store.Tx, job uuid.UUID, c caughtAgent) error {
+// ReportCaught tells of an agent whom the evidence has just spoken against.
+func ReportCaught(ctx context.Context, tx *store.Tx, job uuid.UUID, c CaughtAgent) error {
 	detail := map[string]any{"agent": c.AgentID, "passed": c.Passed, "failed": c.Failed, "reason": c.reason}
 	if err := flag.Add(ctx, tx, job, nil, &c.AgentID, flag.FlagCaught, base.EventAgentCaught, detail); err != nil {
 		return err

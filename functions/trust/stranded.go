@@ -87,7 +87,7 @@ func (s *Service) freeStranded(ctx context.Context, project, job uuid.UUID) erro
 		if err != nil {
 			return err
 		}
-		b, err := readBench(ctx, tx, submissionRow{JobID: job, Shards: numbers, Policy: j.Policy, Validator: j.Validator}, uuid.Nil, terms)
+		b, err := readBench(ctx, tx, SubmissionRow{JobID: job, Shards: numbers, Policy: j.Policy, Validator: j.Validator}, uuid.Nil, terms)
 		if err != nil || b.uncompared { // the step that compares decides about them
 			return err
 		}

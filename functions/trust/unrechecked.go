@@ -52,7 +52,7 @@ func (s *Service) askAgentsInstead(ctx context.Context, project, job uuid.UUID) 
 		if quorum {
 			return s.letQuorumStand(ctx, tx, project, job, numbers)
 		}
-		b, err := readBench(ctx, tx, submissionRow{JobID: job, Shards: numbers, Policy: j.Policy, Validator: j.Validator}, uuid.Nil, terms)
+		b, err := readBench(ctx, tx, SubmissionRow{JobID: job, Shards: numbers, Policy: j.Policy, Validator: j.Validator}, uuid.Nil, terms)
 		if err != nil {
 			return err
 		}

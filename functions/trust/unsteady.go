@@ -36,7 +36,7 @@ func readSteadiness(ctx context.Context, tx *store.Tx, job uuid.UUID) (steadines
 
 // runs is how often the server may execute a shard before it accuses somebody, given what came of it so far. Runs without an answer say
 // nothing, and are not made up for.
-func (s steadiness) runs(runs []serverRun) int {
+func (s steadiness) runs(runs []ServerRun) int {
 	most, answered := verify.RunsFor(s.Unsteady, s.InJob), 0
 	for _, r := range runs {
 		if r.answered() {
@@ -54,7 +54,7 @@ func (s steadiness) runs(runs []serverRun) int {
 
 // limitRuns says how often the server may execute each shard before it accuses somebody: one shard of each agent that it accuses here until
 // chance does not explain it, the others until it has given its answer twice.
-func (b bench) limitRuns(runs map[int64][]serverRun, known steadiness) {
+func (b bench) limitRuns(runs map[int64][]ServerRun, known steadiness) {
 	tried := map[uuid.UUID]bool{}
 	for _, shard := range b.shards {
 		of := runs[shard.Number]
@@ -69,8 +69,8 @@ func (b bench) limitRuns(runs map[int64][]serverRun, known steadiness) {
 }
 
 // opposes says whether an agent's answer is another one than the server's first.
-func (b bench) opposes(a attemptRow, runs []serverRun) bool {
-	i := slices.IndexFunc(runs, serverRun.answered)
+func (b bench) opposes(a attemptRow, runs []ServerRun) bool {
+	i := slices.IndexFunc(runs, ServerRun.answered)
 	if i < 0 || a.AgentID == functions.ServerAgent || a.Void || a.Status != verify.OK && a.Status != verify.Error {
 		return false
 	}
@@ -100,7 +100,7 @@ func (d Settlement) forgive(ctx context.Context, tx *store.Tx) (Settlement, erro
 		return d, nil
 	}
 	for _, c := range d.Counts {
-		c.Failed, c.auditsFailed = 0, 0
+		c.Failed, c.AuditsFailed = 0, 0
 	}
 	d.alike = nil
 	return d, nil

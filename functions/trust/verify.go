@@ -17,7 +17,8 @@ import (
 	"github.com/ostraka/ostraka/functions/verify"
 )
 
-type submissionRow struct {
+// SubmissionRow is what a submission is weighed by.
+type SubmissionRow struct {
 	JobID   uuid.UUID
 	AgentID uuid.UUID
 	Shards  []int64
@@ -92,7 +93,7 @@ func (s *Service) Verify(ctx context.Context, args stepargs.VerifyArgs) error {
 	}
 	weigh := func(tx *store.Tx) error {
 		w = Weighed{}
-		sub, found, err := store.One[submissionRow](ctx, tx, sql.TakeSubmission, args.Submission)
+		sub, found, err := store.One[SubmissionRow](ctx, tx, sql.TakeSubmission, args.Submission)
 		if err != nil || !found {
 			return err
 		}
@@ -162,7 +163,7 @@ type Weighed struct {
 	attempts map[int64][]attemptRow
 }
 
-func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub submissionRow, terms *AuditTerms, spot *spotChecks, judged matters) (Weighed, error) {
+func weighSubmission(ctx context.Context, tx *store.Tx, submission uuid.UUID, sub SubmissionRow, terms *AuditTerms, spot *spotChecks, judged matters) (Weighed, error) {
 	b, err := readBench(ctx, tx, sub, submission, terms)
 	b.spot = spot
 	if err != nil {
@@ -214,7 +215,7 @@ type lenderRow struct {
 	Vouched int64 // audits that it passed before the server, or before owners with a record
 }
 
-func readBench(ctx context.Context, tx *store.Tx, sub submissionRow, submission uuid.UUID, terms *AuditTerms) (b bench, err error) {
+func readBench(ctx context.Context, tx *store.Tx, sub SubmissionRow, submission uuid.UUID, terms *AuditTerms) (b bench, err error) {
 	b = bench{job: sub.JobID, policy: sub.Policy, terms: terms, attempts: map[int64][]attemptRow{}, audits: map[int64][]OpenAudit{}, runs: map[int64]int{}, lenders: map[uuid.UUID]lenderRow{}}
 	if b.shards, err = store.Many[ShardRow](ctx, tx, store.LockShards, sub.JobID, sub.Shards); err != nil {
 		return b, err
@@ -368,13 +369,13 @@ func (a attemptRow) input() verify.Attempt {
 }
 
 func (w *Weighed) add(agent uuid.UUID, d verify.Delta) {
-	sum := w.of(agent)
+	sum := w.Of(agent)
 	sum.Passed += d.Passed
 	sum.Failed += d.Failed
 }
 
-// of is how the agent's row of trust changes.
-func (w *Weighed) of(agent uuid.UUID) *Count {
+// Of is how the agent's row of trust changes.
+func (w *Weighed) Of(agent uuid.UUID) *Count {
 	if w.Counts[agent] == nil {
 		w.Counts[agent] = &Count{}
 	}
@@ -383,7 +384,7 @@ func (w *Weighed) of(agent uuid.UUID) *Count {
 
 // judgeLate draws evidence from a result that came after its shard was settled. The support of caught agents counts for nothing, and that
 // of several agents of one owner, or of the late one's own, for no more than one.
-func (w *Weighed) judgeLate(sub submissionRow, shard ShardRow, b bench) {
+func (w *Weighed) judgeLate(sub SubmissionRow, shard ShardRow, b bench) {
 	w.Changes = append(w.Changes, shard.Unchanged())
 	if shard.State != functions.ShardAccepted || shard.AgentID == nil {
 		return

@@ -41,8 +41,8 @@ func TestJudgeLate(t *testing.T) {
 			shard.AgentID = &first
 		}
 		w := Weighed{Counts: map[uuid.UUID]*Count{}}
-		w.judgeLate(submissionRow{AgentID: late}, shard, bench{attempts: map[int64][]attemptRow{7: c.attempts}, evidence: evidence})
-		require.Equal(t, c.delta, w.of(late).Delta, name)
+		w.judgeLate(SubmissionRow{AgentID: late}, shard, bench{attempts: map[int64][]attemptRow{7: c.attempts}, evidence: evidence})
+		require.Equal(t, c.delta, w.Of(late).Delta, name)
 		require.Equal(t, c.flagged, len(w.late) == 1, name)
 		require.Equal(t, []jobs.ShardChange{{Number: 7, Was: c.state, State: c.state, Agent: shard.AgentID, AgentWas: shard.AgentID}}, w.Changes, "%s: the shard stays as it is", name)
 		require.LessOrEqual(t, len(w.Counts), 1, "%s: nobody else is judged", name)

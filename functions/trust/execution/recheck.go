@@ -1,4 +1,4 @@
-package trust
+package execution
 
 import (
 	"bytes"
@@ -11,13 +11,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
-	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/result"
 	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/trust/sql"
-	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/recheck"
@@ -34,8 +33,6 @@ const (
 	// RecheckBatchBytes how much they may put out, which is in memory together. A single one may take and put out more.
 	RecheckBatchLimit = 6 * time.Hour
 	RecheckBatchBytes = 256 << 20
-	// MaxRecheckBatches is how many batches of one project are under way or enqueued in each lane; one of them waits for its turn.
-	MaxRecheckBatches = 4
 )
 
 // errNoRechecker is why rechecks wait on a server that has no sandbox.
@@ -55,22 +52,22 @@ func (s *Service) Recheck(ctx context.Context, args stepargs.RecheckArgs) error 
 	defer turn.give()
 	work, err := s.claimRechecks(ctx, args)
 	if hold := holdOf(err); hold != nil {
-		return s.holdJob(ctx, args, work.job, *hold)
+		return s.holdJob(ctx, args, work.Job, *hold)
 	}
 	if err != nil {
 		return fmt.Errorf("taking up rechecks: %w", err)
 	}
 	switch {
-	case len(work.numbers) == 0 || work.state.Ended():
+	case len(work.Numbers) == 0 || work.State.Ended():
 		return s.endBatch(ctx, args, work)
-	case work.held: // it was cut off, and put on hold since
+	case work.Held: // it was cut off, and put on hold since
 		return s.freeBatch(ctx, args)
 	}
 	runs, err := s.executeBatch(ctx, turn, args, work)
 	unnoted := s.endRun(ctx, args, turn.used)
 	if len(runs) > 0 { // also of a batch that broke off in the middle
-		if err := s.weighRechecks(ctx, args, work, runs); err != nil {
-			return fmt.Errorf("weighing rechecks of job %s: %w", work.job, err)
+		if err := s.trust.WeighRechecks(ctx, args, work, runs); err != nil {
+			return fmt.Errorf("weighing rechecks of job %s: %w", work.Job, err)
 		}
 	}
 	switch {
@@ -83,18 +80,18 @@ func (s *Service) Recheck(ctx context.Context, args stepargs.RecheckArgs) error 
 	case err != nil:
 		return s.delayBatch(ctx, args, err)
 	}
-	return s.endBatch(ctx, args, recheckWork{})
+	return s.endBatch(ctx, args, trust.RecheckWork{})
 }
 
 // claimRechecks takes up a batch, and enqueues another one where more waits.
-func (s *Service) claimRechecks(ctx context.Context, args stepargs.RecheckArgs) (work recheckWork, err error) {
+func (s *Service) claimRechecks(ctx context.Context, args stepargs.RecheckArgs) (work trust.RecheckWork, err error) {
 	type claimed struct {
 		JobID uuid.UUID
 		Shard int64
 	}
 	err = s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		work = recheckWork{project: args.Project}
-		held, err := s.heldOf(ctx, tx, args.Project)
+		work = trust.RecheckWork{Project: args.Project}
+		held, err := s.trust.HeldOf(ctx, tx, args.Project)
 		if err != nil {
 			return err
 		}
@@ -106,28 +103,28 @@ func (s *Service) claimRechecks(ctx context.Context, args stepargs.RecheckArgs) 
 			return err // another run has ended it
 		}
 		rows, err := store.Many[claimed](ctx, tx, sql.ClaimRechecks, args.Batch, RecheckBatch, RecheckBatchTime.Microseconds(),
-			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes, held.functions, held.versions, held.rules)
+			int64(RecheckBatchLimit/time.Second), RecheckBatchBytes, held.Functions, held.Versions, held.Rules)
 		if err != nil {
 			return err
 		}
 		for _, r := range rows {
-			work.job, work.numbers = r.JobID, append(work.numbers, r.Shard)
+			work.Job, work.Numbers = r.JobID, append(work.Numbers, r.Shard)
 		}
 		if len(rows) > 0 {
-			if err := work.read(ctx, tx); err != nil {
+			if err := work.Read(ctx, tx); err != nil {
 				return err
 			}
-			work.held, work.left = held.cover(work.function) || held.budget.IsSpent(), held.budget.Time()
-			if !work.held && !work.state.Ended() {
+			work.Held, work.Left = held.Cover(work.Function) || held.Budget.IsSpent(), held.Budget.Time()
+			if !work.Held && !work.State.Ended() {
 				if err := s.askExecute(ctx, tx, args, work); err != nil {
 					return err
 				}
-				if _, err := store.Exec(ctx, tx, sql.EndRecheckHold, work.job); err != nil {
+				if _, err := store.Exec(ctx, tx, sql.EndRecheckHold, work.Job); err != nil {
 					return err
 				}
 			}
 		}
-		steps, err := NextBatch(ctx, tx, args.Project, held)
+		steps, err := trust.NextBatch(ctx, tx, args.Project, held)
 		if err != nil {
 			return err
 		}
@@ -135,7 +132,7 @@ func (s *Service) claimRechecks(ctx context.Context, args stepargs.RecheckArgs) 
 		if err != nil {
 			return err
 		}
-		if err := s.env.Enqueue(ctx, tx, steps...); err != nil || len(work.numbers) == 0 || work.state.Ended() || work.held {
+		if err := s.env.Enqueue(ctx, tx, steps...); err != nil || len(work.Numbers) == 0 || work.State.Ended() || work.Held {
 			return err
 		}
 		return beginRun(ctx, server, args, work)
@@ -143,55 +140,15 @@ func (s *Service) claimRechecks(ctx context.Context, args stepargs.RecheckArgs) 
 	return work, err
 }
 
-// NextBatch enqueues a batch where something waits that nobody is about to take up, and the project may have one more. The caller holds
-// the gate of rechecks.
-func NextBatch(ctx context.Context, tx *store.Tx, project uuid.UUID, held HeldFunctions) (steps []functions.Step, err error) {
-	if held.budget.IsSpent() {
-		return nil, nil
-	}
-	for _, long := range []bool{false, true} {
-		id := base.NewID()
-		n, err := store.Exec(ctx, tx, sql.MakeRecheckBatch, id, MaxRecheckBatches, long, held.functions, held.versions, held.rules)
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 {
-			steps = append(steps, stepargs.RecheckArgs{Project: project, Batch: id, Long: long})
-		}
-	}
-	return steps, nil
-}
-
-// askRechecks has the server execute what was decided to be executed. It is the last thing that a transaction locks.
-func askRechecks(ctx context.Context, tx *store.Tx, d Settlement) ([]functions.Step, error) {
-	if len(d.Rechecks) == 0 {
-		return nil, nil
-	}
-	why := "decision"
-	switch {
-	case d.Why != "":
-		why = d.Why
-	case len(d.draws) > 0:
-		why = "audit"
-	}
-	if _, err := store.Exec(ctx, tx, store.AskRechecks, d.Job, d.Rechecks, why, LongWallSeconds); err != nil {
-		return nil, err
-	}
-	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
-		return nil, err
-	}
-	return NextBatch(ctx, tx, d.Project, HeldFunctions{}) // who takes it up finds out what is held
-}
-
 // endBatch ends a batch, with what is left of it where its job has ended, and lets the next one begin.
-func (s *Service) endBatch(ctx context.Context, args stepargs.RecheckArgs, left recheckWork) error {
+func (s *Service) endBatch(ctx context.Context, args stepargs.RecheckArgs, left trust.RecheckWork) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		if len(left.numbers) > 0 {
-			if _, err := store.Values[int64](ctx, tx, sql.TakeRechecks, args.Batch, left.job, left.numbers); err != nil {
+		if len(left.Numbers) > 0 {
+			if _, err := store.Values[int64](ctx, tx, sql.TakeRechecks, args.Batch, left.Job, left.Numbers); err != nil {
 				return err
 			}
 		}
-		return s.letNextBegin(ctx, tx, args.Project, func(HeldFunctions) error {
+		return s.trust.LetNextBegin(ctx, tx, args.Project, func(trust.HeldFunctions) error {
 			_, err := store.Exec(ctx, tx, sql.EndRecheckBatch, args.Batch)
 			return err
 		})
@@ -222,39 +179,33 @@ func (s *Service) delayBatch(ctx context.Context, args stepargs.RecheckArgs, why
 	return &functions.Snooze{For: min(max(time.Since(since), shortestPause), functions.LongestSnooze), Err: why}
 }
 
-// serverRun is what an execution on the server comes to.
-type serverRun struct {
-	result.Checked
-	whole string // the output, also where it is an object
-}
-
 // executeBatch executes the batch, and those shards again, each time with another of Python's hash seeds (agents have 0), where the server's
 // answer would speak against an agent: until it is certain, or another one comes out. What was executed before an error is returned with it.
 // Where others want the slot, an execution ends between two shards, and others have their turn before the next one goes on with those shards
 // that it has got to: so that each time one shard at least is settled.
-func (s *Service) executeBatch(ctx context.Context, turn *turn, args stepargs.RecheckArgs, work recheckWork) (map[int64][]serverRun, error) {
-	code, err := s.bundleOf(ctx, args.Project, work.function)
+func (s *Service) executeBatch(ctx context.Context, turn *turn, args stepargs.RecheckArgs, work trust.RecheckWork) (map[int64][]trust.ServerRun, error) {
+	code, err := s.bundleOf(ctx, args.Project, work.Function)
 	if err != nil {
 		return nil, err
 	}
-	batch := recheck.Batch{Project: args.Project, Job: work.job, Bundle: code, Shards: work.shards, Open: s.registry.OpenInput(args.Project), Runtime: s.registry.OpenRuntime(args.Project)}
-	runs := map[int64][]serverRun{}
+	batch := recheck.Batch{Project: args.Project, Job: work.Job, Bundle: code, Shards: work.Shards, Open: s.registry.OpenInput(args.Project), Runtime: s.registry.OpenRuntime(args.Project)}
+	runs := map[int64][]trust.ServerRun{}
 	once := func() error {
 		began := time.Now()
 		err := s.executeOnce(ctx, args, work, batch, runs)
-		turn.used, work.left = turn.used+time.Since(began), work.left-time.Since(began)
+		turn.used, work.Left = turn.used+time.Since(began), work.Left-time.Since(began)
 		return err
 	}
 	cut := once()
 	if cut != nil && !errors.Is(cut, errSliceEnd) {
 		return s.settledRuns(ctx, args, work, runs), cut
 	}
-	d, err := s.doubts(ctx, args, work, runs)
+	d, err := s.trust.Doubts(ctx, args, work, runs)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		again := d.contradicted(runs)
+		again := d.Contradicted(runs)
 		if len(again) == 0 {
 			return runs, cut
 		}
@@ -262,7 +213,7 @@ func (s *Service) executeBatch(ctx context.Context, turn *turn, args stepargs.Re
 			return s.settledRuns(ctx, args, work, runs), err
 		}
 		batch.HashSeed++
-		batch.Shards = slices.DeleteFunc(slices.Clone(work.shards), func(r recheck.Shard) bool { return !slices.Contains(again, r.Number) })
+		batch.Shards = slices.DeleteFunc(slices.Clone(work.Shards), func(r recheck.Shard) bool { return !slices.Contains(again, r.Number) })
 		err := once()
 		if err != nil && !errors.Is(err, errSliceEnd) {
 			return s.settledRuns(ctx, args, work, runs), err
@@ -271,8 +222,8 @@ func (s *Service) executeBatch(ctx context.Context, turn *turn, args stepargs.Re
 			cut = err
 			forgetUnfinished(runs, again)
 		}
-		if work.validator != nil || err != nil { // which has another answer to compare, or fewer shards are left
-			if d, err = s.doubts(ctx, args, work, runs); err != nil {
+		if work.Validator != nil || err != nil { // which has another answer to compare, or fewer shards are left
+			if d, err = s.trust.Doubts(ctx, args, work, runs); err != nil {
 				return nil, err
 			}
 		}
@@ -280,7 +231,7 @@ func (s *Service) executeBatch(ctx context.Context, turn *turn, args stepargs.Re
 }
 
 // forgetUnfinished drops the runs of those shards that were to be executed again and were not got to: they are taken up again.
-func forgetUnfinished(runs map[int64][]serverRun, again []int64) {
+func forgetUnfinished(runs map[int64][]trust.ServerRun, again []int64) {
 	most := 0
 	for _, n := range again {
 		most = max(most, len(runs[n]))
@@ -293,7 +244,7 @@ func forgetUnfinished(runs map[int64][]serverRun, again []int64) {
 }
 
 // executeOnce executes a batch for as long as it may continue.
-func (s *Service) executeOnce(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, batch recheck.Batch, runs map[int64][]serverRun) error {
+func (s *Service) executeOnce(ctx context.Context, args stepargs.RecheckArgs, work trust.RecheckWork, batch recheck.Batch, runs map[int64][]trust.ServerRun) error {
 	r, err := s.watchBatch(ctx, args, work)
 	if err != nil {
 		return err
@@ -308,12 +259,12 @@ func (s *Service) executeOnce(ctx context.Context, args stepargs.RecheckArgs, wo
 }
 
 // settledRuns are those of an execution that broke off which need no further one.
-func (s *Service) settledRuns(ctx context.Context, args stepargs.RecheckArgs, work recheckWork, runs map[int64][]serverRun) map[int64][]serverRun {
-	d, err := s.doubts(ctx, args, work, runs)
+func (s *Service) settledRuns(ctx context.Context, args stepargs.RecheckArgs, work trust.RecheckWork, runs map[int64][]trust.ServerRun) map[int64][]trust.ServerRun {
+	d, err := s.trust.Doubts(ctx, args, work, runs)
 	if err != nil {
 		return nil
 	}
-	for _, n := range d.contradicted(runs) {
+	for _, n := range d.Contradicted(runs) {
 		delete(runs, n)
 	}
 	return runs
@@ -329,7 +280,7 @@ func (s *Service) bundleOf(ctx context.Context, project uuid.UUID, f registry.Fu
 }
 
 // execute adds what came out to the runs of each shard, also where the run has ended before the batch.
-func (s *Service) execute(ctx, run context.Context, batch recheck.Batch, runs map[int64][]serverRun) error {
+func (s *Service) execute(ctx, run context.Context, batch recheck.Batch, runs map[int64][]trust.ServerRun) error {
 	results, err := s.rechecker.Recheck(run, batch)
 	known := map[int64]bool{}
 	for _, shard := range batch.Shards {
@@ -354,11 +305,11 @@ func (s *Service) execute(ctx, run context.Context, batch recheck.Batch, runs ma
 
 // serverRun makes of a result what is made of an agent's: it is shortened and checked alike, and a large output is stored. A result that
 // cannot be kept is none of this shard, and others of the batch do not mind.
-func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Result, script bool) (run serverRun, err error) {
+func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Result, script bool) (run trust.ServerRun, err error) {
 	if r, err = harness.Fit(r); err != nil {
 		return run, fmt.Errorf("reading the server's result of shard %d: %w", r.Shard, err)
 	}
-	run.whole = r.Output
+	run.Whole = r.Output
 	if len(r.Output) > result.MaxInlineOutput {
 		if _, _, err := s.env.Blobs.Put(ctx, project, bytes.NewReader([]byte(r.Output)), int64(len(r.Output))); err != nil {
 			return run, fmt.Errorf("storing the server's output of shard %d: %w", r.Shard, err)
@@ -368,7 +319,7 @@ func (s *Service) serverRun(ctx context.Context, project uuid.UUID, r harness.Re
 	run.Checked, _, err = result.Check(resultOf(r), script)
 	if err != nil {
 		s.env.Log.Warn("a result of the server cannot be kept", "project", project, "shard", r.Shard, "error", err)
-		run.whole = ""
+		run.Whole = ""
 		run.Checked, _, err = result.Check(unkept(r, err), script)
 	}
 	if err != nil {
@@ -399,19 +350,4 @@ func resultOf(r harness.Result) functions.Result {
 		*to, _ = time.Parse(time.RFC3339Nano, text) // the harness wrote it; a shard that never began has none
 	}
 	return out
-}
-
-// row is the run as an attempt of the server.
-func (r serverRun) row() attemptRow {
-	return attemptRow{Shard: r.Shard, AgentID: functions.ServerAgent, Status: verify.Status(r.Status), Outcome: r.Outcome, output: []byte(r.whole)}
-}
-
-// answered says whether the run is an answer, and not how this machine ended it.
-func (r serverRun) answered() bool {
-	return r.Status == string(verify.OK) || r.Status == string(verify.Error)
-}
-
-// usedUp says whether the run has taken all the time that the function may: it does not get as much again.
-func (r serverRun) usedUp() bool {
-	return r.Status == string(verify.Timeout) || r.Status == string(verify.CPULimit)
 }

@@ -1,4 +1,4 @@
-package trust
+package controls
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"github.com/ostraka/ostraka/functions/partition"
 	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/trust/classing"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/functions/verify"
 )
@@ -118,7 +120,7 @@ func (s *Service) compareControl(ctx context.Context, args stepargs.JudgeControl
 	}
 	output := l.Output
 	if output == nil {
-		if l.OutputBytes > maxCompared {
+		if l.OutputBytes > classing.MaxCompared {
 			return controlOther, nil
 		}
 		var err error
@@ -126,18 +128,18 @@ func (s *Service) compareControl(ctx context.Context, args stepargs.JudgeControl
 			return "", fmt.Errorf("reading what was said to the control at %d: %w", l.Place, err)
 		}
 	}
-	c := &classing{shard: l.Place, input: jobs.ShardInput(job.Partition, l.Place, l.Input), queue: []*comparedAnswer{
-		{agent: functions.ServerAgent, outcome: "known", output: l.Known},
-		{agent: l.AgentID, outcome: string(l.Outcome), output: output, wall: l.WallMicros},
+	c := &classing.Classing{Shard: l.Place, Input: jobs.ShardInput(job.Partition, l.Place, l.Input), Queue: []*classing.ComparedAnswer{
+		{Agent: functions.ServerAgent, Outcome: "known", Output: l.Known},
+		{Agent: l.AgentID, Outcome: string(l.Outcome), Output: output, Wall: l.WallMicros},
 	}}
-	sub := toCompare{submissionRow: submissionRow{JobID: args.Job, Shards: []int64{l.Place}, Validator: job.Validator}, Partition: job.Partition}
-	if err := s.judgeComparisons(ctx, args.Project, sub, []*classing{c}); err != nil {
+	sub := trust.ToCompare{SubmissionRow: trust.SubmissionRow{JobID: args.Job, Shards: []int64{l.Place}, Validator: job.Validator}, Partition: job.Partition}
+	if err := s.trust.JudgeComparisons(ctx, args.Project, sub, []*classing.Classing{c}); err != nil {
 		return "", err
 	}
 	switch {
-	case c.failure != nil:
+	case c.Failure != nil:
 		return controlSilent, nil
-	case c.oneClass():
+	case c.OneClass():
 		return controlAsKnown, nil
 	}
 	return controlOther, nil
@@ -153,7 +155,7 @@ func (s *Service) judgeControls(ctx context.Context, tx *store.Tx, args stepargs
 	if err != nil {
 		return err
 	}
-	d := Settlement{Project: args.Project, Job: args.Job, Weighed: Weighed{Counts: map[uuid.UUID]*Count{}}}
+	d := trust.Settlement{Project: args.Project, Job: args.Job, Weighed: trust.Weighed{Counts: map[uuid.UUID]*trust.Count{}}}
 	var settled settledControls
 	for _, of := range byPlace(loans, verdicts) {
 		settled.judge(args.Job, of, verdicts)
@@ -164,7 +166,7 @@ func (s *Service) judgeControls(ctx context.Context, tx *store.Tx, args stepargs
 	if _, err := store.Exec(ctx, tx, sql.ReleaseControls, args.Job, places); err != nil {
 		return err
 	}
-	if err := d.accuse(ctx, tx, settled); err != nil {
+	if err := accuse(ctx, tx, &d, settled); err != nil {
 		return err
 	}
 	return s.chargeControls(ctx, tx, d, settled)
@@ -181,7 +183,7 @@ func lockControlled(ctx context.Context, tx *store.Tx, job uuid.UUID) (places []
 	if err != nil || len(places) == 0 {
 		return nil, err
 	}
-	_, err = store.Many[ShardRow](ctx, tx, store.LockShards, job, places)
+	_, err = store.Many[trust.ShardRow](ctx, tx, store.LockShards, job, places)
 	return places, err
 }
 
@@ -259,7 +261,7 @@ func (c *settledControls) write(ctx context.Context, tx *store.Tx, job uuid.UUID
 
 // accuse holds contradictions of controls against those owners who have more of them than chance explains: see verify.BeyondChance. Nothing that was
 // charged elsewhere is taken back for what owners say here, as it is where the server itself gets two answers: they could have it taken back.
-func (d *Settlement) accuse(ctx context.Context, tx *store.Tx, c settledControls) error {
+func accuse(ctx context.Context, tx *store.Tx, d *trust.Settlement, c settledControls) error {
 	if !slices.Contains(c.contradicted, true) && !slices.Contains(c.states, string(verify.ControlRight)) {
 		return nil
 	}
@@ -275,7 +277,7 @@ func (d *Settlement) accuse(ctx context.Context, tx *store.Tx, c settledControls
 	beyond := verify.BeyondChance(hands)
 	if len(beyond) == 0 {
 		if slices.Contains(c.contradicted, true) {
-			d.doubtFunction(hands)
+			doubtFunction(d, hands)
 		}
 		return nil
 	}
@@ -285,16 +287,16 @@ func (d *Settlement) accuse(ctx context.Context, tx *store.Tx, c settledControls
 	}
 	charges, err := store.Many[charge](ctx, tx, sql.ChargeControls, d.Job, beyond)
 	for _, charge := range charges {
-		count := d.of(charge.AgentID)
+		count := d.Of(charge.AgentID)
 		count.Failed++
-		count.auditsFailed++
-		count.taint = fmt.Sprintf("it gave another answer than the known one to a control of job %s, lent as shard %d, where others gave the known one, as it did more often than chance explains", d.Job, charge.Place)
+		count.AuditsFailed++
+		count.Taint = fmt.Sprintf("it gave another answer than the known one to a control of job %s, lent as shard %d, where others gave the known one, as it did more often than chance explains", d.Job, charge.Place)
 	}
 	return err
 }
 
 // doubtFunction tells people where several owners contradict controls, and none of them more often than chance explains.
-func (d *Settlement) doubtFunction(hands []verify.ControlHand) {
+func doubtFunction(d *trust.Settlement, hands []verify.ControlHand) {
 	contradicted := 0
 	for _, h := range hands {
 		if h.Contradicted > 0 {
@@ -312,13 +314,13 @@ func (d *Settlement) doubtFunction(hands []verify.ControlHand) {
 
 // chargeControls writes what is held against agents, which is what follows from an audit that they have failed. It is the last thing that a
 // transaction does.
-func (s *Service) chargeControls(ctx context.Context, tx *store.Tx, d Settlement, c settledControls) error {
-	j, err := s.addEvidence(ctx, tx, d)
+func (s *Service) chargeControls(ctx context.Context, tx *store.Tx, d trust.Settlement, c settledControls) error {
+	j, err := s.trust.AddEvidence(ctx, tx, d)
 	if err != nil {
 		return err
 	}
-	for _, caught := range j.caught {
-		if err := reportCaught(ctx, tx, d.Job, caught); err != nil {
+	for _, caught := range j.Caught {
+		if err := trust.ReportCaught(ctx, tx, d.Job, caught); err != nil {
 			return err
 		}
 	}
@@ -328,5 +330,5 @@ func (s *Service) chargeControls(ctx context.Context, tx *store.Tx, d Settlement
 	if err := base.Notify(ctx, tx, base.ChannelWork, d.Project); err != nil {
 		return err
 	}
-	return s.env.Enqueue(ctx, tx, j.steps...)
+	return s.env.Enqueue(ctx, tx, j.Steps...)
 }

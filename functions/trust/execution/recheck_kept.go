@@ -1,4 +1,4 @@
-package trust
+package execution
 
 import (
 	"github.com/ostraka/ostraka/functions"

@@ -1,4 +1,4 @@
-package trust
+package execution
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
@@ -45,16 +46,16 @@ type RecheckHold struct {
 func (h *RecheckHold) Error() string { return "rechecks are held: " + h.Reason }
 
 // holdUnless holds work that does not keep to conditions.
-func (s *Service) holdUnless(c guardian.Conditions, work recheckWork) error {
-	level := s.madeIn(work.function.Manifest).Level
+func (s *Service) holdUnless(c guardian.Conditions, work trust.RecheckWork) error {
+	level := s.trust.MadeIn(work.Function.Manifest).Level
 	if c.Isolation != "" && !level.AtLeast(bundle.Isolation(c.Isolation)) {
 		return &RecheckHold{HeldForIsolation, fmt.Sprintf("a condition of the guardian wants isolation %s at least, and the server's sandbox is %s", c.Isolation, level)}
 	}
-	if name, has := fleet.HasVolumes(s.rechecker, work.project, work.function.Manifest.Volumes); !has {
+	if name, has := fleet.HasVolumes(s.rechecker, work.Project, work.Function.Manifest.Volumes); !has {
 		return &RecheckHold{HeldForVolume, fmt.Sprintf("this server has no volume %s as the function wants it: another one has, or had", name)}
 	}
-	planned := guardian.Planned{Limits: work.function.Facts().Limits, Shards: work.facts.Shards, Now: s.env.Now()}
-	if broken := Broken(c, planned, work.policy); len(broken) > 0 {
+	planned := guardian.Planned{Limits: work.Function.Facts().Limits, Shards: work.Facts.Shards, Now: s.env.Now()}
+	if broken := trust.Broken(c, planned, work.Policy); len(broken) > 0 {
 		return &RecheckHold{HeldByRule, "a condition of the guardian does not hold: " + strings.Join(broken, "; ")}
 	}
 	return nil
@@ -84,8 +85,8 @@ func holdOf(err error) *RecheckHold {
 // holdJob gives a batch up whose job the guardian holds, notes why, and lets those of other jobs begin.
 func (s *Service) holdJob(ctx context.Context, args stepargs.RecheckArgs, job uuid.UUID, h RecheckHold) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		return s.letNextBegin(ctx, tx, args.Project, func(held HeldFunctions) error {
-			if _, err := store.Exec(ctx, tx, sql.HoldRechecks, job, h.Code, h.Reason, RecheckHoldFor, held.rules); err != nil {
+		return s.trust.LetNextBegin(ctx, tx, args.Project, func(held trust.HeldFunctions) error {
+			if _, err := store.Exec(ctx, tx, sql.HoldRechecks, job, h.Code, h.Reason, RecheckHoldFor, held.Rules); err != nil {
 				return err
 			}
 			if _, err := store.Exec(ctx, tx, sql.FreeRechecks, args.Batch); err != nil {

@@ -1,4 +1,4 @@
-package trust
+package execution
 
 import (
 	"context"
@@ -11,10 +11,9 @@ import (
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
-	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
-	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/functions/trust"
 	"github.com/ostraka/ostraka/functions/trust/sql"
 )
 
@@ -26,9 +25,6 @@ const (
 	// RecheckSlice is how long a batch keeps its slot while other projects wait for one: the shard that is being executed may end, the next one
 	// does not begin. It is far above what it costs to take a batch up again, and as short as people wait for a small job.
 	RecheckSlice = 2 * time.Second
-	// LongWallSeconds is the wall limit above which a function's shards wait in a lane of their own: a slot of the others is free again after
-	// RecheckSlice and as long.
-	LongWallSeconds = 300
 	// DefaultRecheckSlots is how many batches of a project run at a time by default.
 	DefaultRecheckSlots = 1
 	// recheckPatience is how long a step waits for its turn before it makes room for those of further projects, or for another server.
@@ -95,53 +91,9 @@ func (t *turn) give() {
 	}
 }
 
-// HeldFunctions are what switches hold of a project, a list for each column.
-type HeldFunctions struct {
-	functions []string
-	versions  []int
-	rules     int64                // the version of the operators' rules of the guardian: jobs that were held by others are not held any more
-	budget    tenant.RecheckBudget // of the project
-}
-
-// heldOf reads them, and what the project may spend; the transaction is the project's again afterwards.
-func (s *Service) heldOf(ctx context.Context, tx *store.Tx, project uuid.UUID) (h HeldFunctions, err error) {
-	type row struct {
-		Function string
-		Version  int
-	}
-	server, err := tx.AsServer(ctx)
-	if err != nil {
-		return h, err
-	}
-	rows, err := store.Many[row](ctx, server, sql.HeldFunctions, project)
-	for _, r := range rows {
-		h.functions, h.versions = append(h.functions, r.Function), append(h.versions, r.Version)
-	}
-	if err != nil {
-		return h, err
-	}
-	if h.rules, _, err = store.Value[int64](ctx, server, sql.OperatorRules); err != nil {
-		return h, err
-	}
-	if h.budget, err = s.tenant.ReadRecheckBudget(ctx, server, project); err != nil {
-		return h, err
-	}
-	return h, tx.AsProject(ctx)
-}
-
-// cover says whether the function is held.
-func (h HeldFunctions) cover(f registry.FunctionRow) bool {
-	for i, name := range h.functions {
-		if name == "" || name == f.Name && (h.versions[i] == 0 || h.versions[i] == f.Version) {
-			return true
-		}
-	}
-	return false
-}
-
 // beginRun notes that the batch is about to be executed, where switches look. tx is the server's by now, and has the lock of heldOf.
-func beginRun(ctx context.Context, tx pgx.Tx, args stepargs.RecheckArgs, work recheckWork) error {
-	_, err := store.Exec(ctx, tx, sql.BeginRecheckRun, args.Batch, args.Project, work.job, work.function.Name, work.function.Version, len(work.numbers))
+func beginRun(ctx context.Context, tx pgx.Tx, args stepargs.RecheckArgs, work trust.RecheckWork) error {
+	_, err := store.Exec(ctx, tx, sql.BeginRecheckRun, args.Batch, args.Project, work.Job, work.Function.Name, work.Function.Version, len(work.Numbers))
 	return err
 }
 
@@ -175,19 +127,19 @@ type run struct {
 }
 
 // watchBatch makes a run of what is about to be executed; where it may not continue, its context has ended.
-func (s *Service) watchBatch(ctx context.Context, args stepargs.RecheckArgs, work recheckWork) (run, error) {
+func (s *Service) watchBatch(ctx context.Context, args stepargs.RecheckArgs, work trust.RecheckWork) (run, error) {
 	r := run{}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	began := time.Now()
 	r.ended = func() {
-		if time.Since(began) >= work.left {
+		if time.Since(began) >= work.Left {
 			r.stop(errBudgetSpent)
 		}
-		if time.Since(began) >= s.recheckSlice && s.turns.Wanted(args.Project, work.long()) {
+		if time.Since(began) >= s.recheckSlice && s.turns.Wanted(args.Project, work.Long()) {
 			r.stop(errSliceEnd)
 		}
 	}
-	nudges, unsubscribe := s.env.Notices.Subscribe(append(base.Topics(base.ChannelJobs, work.job), base.Topics(base.ChannelAgents, uuid.Nil)...)...)
+	nudges, unsubscribe := s.env.Notices.Subscribe(append(base.Topics(base.ChannelJobs, work.Job), base.Topics(base.ChannelAgents, uuid.Nil)...)...)
 	if err := s.mayGoOn(r, args.Batch); err != nil { // before anything begins
 		r.stop(nil)
 		unsubscribe()
@@ -239,7 +191,7 @@ func (s *Service) mayGoOn(r run, batch uuid.UUID) error {
 // freeBatch ends a batch that was broken off; what is left of it is taken up by another one when it is its turn.
 func (s *Service) freeBatch(ctx context.Context, args stepargs.RecheckArgs) error {
 	err := s.env.Project(ctx, args.Project, func(tx *store.Tx) error {
-		return s.letNextBegin(ctx, tx, args.Project, func(HeldFunctions) error {
+		return s.trust.LetNextBegin(ctx, tx, args.Project, func(trust.HeldFunctions) error {
 			if _, err := store.Exec(ctx, tx, sql.FreeRechecks, args.Batch); err != nil {
 				return err
 			}
@@ -251,31 +203,4 @@ func (s *Service) freeBatch(ctx context.Context, args stepargs.RecheckArgs) erro
 		return fmt.Errorf("giving a batch of rechecks back: %w", err)
 	}
 	return nil
-}
-
-// mendRechecks makes batches where some are missing: a switch was put off, say, or a rule of the guardian is gone.
-func (s *Service) mendRechecks(ctx context.Context, project uuid.UUID) error {
-	return s.env.Project(ctx, project, func(tx *store.Tx) error {
-		return s.letNextBegin(ctx, tx, project, func(HeldFunctions) error { return nil })
-	})
-}
-
-// letNextBegin does something to the project's rechecks behind their gate, and enqueues the batches that may begin then. It is the last
-// thing that a transaction does.
-func (s *Service) letNextBegin(ctx context.Context, tx *store.Tx, project uuid.UUID, gated func(HeldFunctions) error) error {
-	held, err := s.heldOf(ctx, tx, project)
-	if err != nil {
-		return err
-	}
-	if _, err := store.Exec(ctx, tx, store.GateRechecks); err != nil {
-		return err
-	}
-	if err := gated(held); err != nil {
-		return err
-	}
-	steps, err := NextBatch(ctx, tx, project, held)
-	if err != nil {
-		return err
-	}
-	return s.env.Enqueue(ctx, tx, steps...)
 }

@@ -1,4 +1,4 @@
-package trust
+package classing
 
 import (
 	"context"
@@ -38,63 +38,63 @@ func closeNumbers(_ context.Context, units []wasm.Unit) ([]wasm.Judgement, error
 	return list, nil
 }
 
-func comparing(shard int64, outputs ...string) *classing {
-	c := &classing{shard: shard, input: json.RawMessage("1")}
+func comparing(shard int64, outputs ...string) *Classing {
+	c := &Classing{Shard: shard, Input: json.RawMessage("1")}
 	for _, o := range outputs {
-		c.queue = append(c.queue, &comparedAnswer{agent: uuid.New(), outcome: "of " + o, output: []byte(o)})
+		c.Queue = append(c.Queue, &ComparedAnswer{Agent: uuid.New(), Outcome: "of " + o, Output: []byte(o)})
 	}
 	return c
 }
 
-func (c *classing) said() (text []string) {
-	for _, d := range c.decided {
-		text = append(text, fmt.Sprintf("%s -> %s (%d)", d.outcome[3:], d.representative, d.matches))
+func (c *Classing) said() (text []string) {
+	for _, d := range c.Decided {
+		text = append(text, fmt.Sprintf("%s -> %s (%d)", d.Outcome[3:], d.Representative, d.Matches))
 	}
 	return text
 }
 
 func TestAnswersAreComparedWithThoseThatFoundedAClass(t *testing.T) {
-	shards := []*classing{
+	shards := []*Classing{
 		comparing(0, "1", "1.5", "7", "7.9", "2.5"),
 		comparing(1, "5", "6.5", "5.75"), // equal to both: of the older class
 		comparing(2, "13", "13.5"),
 		comparing(3, "3"),
 	}
-	require.NoError(t, compareAll(t.Context(), closeNumbers, false, shards))
+	require.NoError(t, CompareAll(t.Context(), closeNumbers, false, shards))
 	require.Equal(t, []string{"1 -> of 1 (1)", "1.5 -> of 1 (1)", "7 -> of 7 (1)", "7.9 -> of 7 (1)", "2.5 -> of 2.5 (1)"}, shards[0].said())
 	require.Equal(t, []string{"5 -> of 5 (1)", "6.5 -> of 6.5 (1)", "5.75 -> of 5 (2)"}, shards[1].said())
-	require.Contains(t, shards[2].failure.text, "13", "and it did not hold up the others")
-	require.False(t, shards[2].failure.ours)
+	require.Contains(t, shards[2].Failure.Text, "13", "and it did not hold up the others")
+	require.False(t, shards[2].Failure.Ours)
 	require.Equal(t, []string{"3 -> of 3 (1)"}, shards[3].said())
 
 	later := comparing(4, "1.5", "40")
-	later.classes = []*comparedAnswer{{outcome: "of 2", output: []byte("2")}}
-	require.NoError(t, compareAll(t.Context(), closeNumbers, false, []*classing{later}))
+	later.Classes = []*ComparedAnswer{{Outcome: "of 2", Output: []byte("2")}}
+	require.NoError(t, CompareAll(t.Context(), closeNumbers, false, []*Classing{later}))
 	require.Equal(t, []string{"1.5 -> of 2 (1)", "40 -> of 40 (1)"}, later.said())
 }
 
 func TestACertificateStandsAloneOrDoesNotCount(t *testing.T) {
 	c := comparing(0, "-1", "4", "9", "-2")
-	require.NoError(t, compareAll(t.Context(), closeNumbers, true, []*classing{c}))
+	require.NoError(t, CompareAll(t.Context(), closeNumbers, true, []*Classing{c}))
 	require.Equal(t, []string{"-1 ->  (0)", "4 -> of 4 (1)", "9 -> of 4 (1)", "-2 ->  (0)"}, c.said())
-	require.Nil(t, c.decided[0].representative)
+	require.Nil(t, c.Decided[0].Representative)
 }
 
 func TestWhatIsOursIsNotHeldAgainstAValidator(t *testing.T) {
 	broken := &wasm.Error{Class: wasm.ClassHost, Message: "no runner"}
 	a, b := comparing(0, "1", "2"), comparing(1, "1", "2")
-	require.NoError(t, compareAll(t.Context(), func(context.Context, []wasm.Unit) ([]wasm.Judgement, error) { return nil, broken }, false, []*classing{a, b}))
-	require.True(t, a.failure.ours && b.failure.ours)
-	require.ErrorIs(t, compareAll(t.Context(), func(context.Context, []wasm.Unit) ([]wasm.Judgement, error) { return nil, context.Canceled }, false, []*classing{comparing(0, "1", "2")}), context.Canceled)
+	require.NoError(t, CompareAll(t.Context(), func(context.Context, []wasm.Unit) ([]wasm.Judgement, error) { return nil, broken }, false, []*Classing{a, b}))
+	require.True(t, a.Failure.Ours && b.Failure.Ours)
+	require.ErrorIs(t, CompareAll(t.Context(), func(context.Context, []wasm.Unit) ([]wasm.Judgement, error) { return nil, context.Canceled }, false, []*Classing{comparing(0, "1", "2")}), context.Canceled)
 }
 
 func TestManyComparisonsGoInBatches(t *testing.T) {
-	var shards []*classing
+	var shards []*Classing
 	for i := range int64(1500) {
 		shards = append(shards, comparing(i, "1", "2", "9"))
 	}
 	largest := 0
-	require.NoError(t, compareAll(t.Context(), func(ctx context.Context, units []wasm.Unit) ([]wasm.Judgement, error) {
+	require.NoError(t, CompareAll(t.Context(), func(ctx context.Context, units []wasm.Unit) ([]wasm.Judgement, error) {
 		largest = max(largest, len(units))
 		return closeNumbers(ctx, units)
 	}, false, shards))
