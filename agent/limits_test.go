@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
@@ -25,7 +25,7 @@ func TestLimitsAgreeWithTheServer(t *testing.T) {
 	require.LessOrEqual(t, harness.MaxReportBytes, result.MaxDiagnosticBytes)
 	require.LessOrEqual(t, MaxBatch, dispatch.MaxLeaseShards)
 	require.LessOrEqual(t, pollWait, fleet.MaxLeaseWait)
-	require.LessOrEqual(t, pollWait, api.MaxWait)
+	require.LessOrEqual(t, pollWait, rest.MaxWait)
 	// A part is at most reportBytes, or one result: an output and its diagnostics, each byte of which may take six in JSON.
-	require.LessOrEqual(t, max(reportBytes, 6*maxInlineOutput+harness.MaxReportBytes), api.MaxResultsBody)
+	require.LessOrEqual(t, max(reportBytes, 6*maxInlineOutput+harness.MaxReportBytes), rest.MaxResultsBody)
 }

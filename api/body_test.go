@@ -11,7 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/fleet"
+	"github.com/ostraka/ostraka/api/rest"
 )
 
 // endless is a body that is said to be long and never comes.
@@ -27,12 +28,12 @@ func (r *rig) endless(path, key string, size int64) answer {
 func TestNoBodyIsAwaitedThatIsRefusedAnyway(t *testing.T) {
 	r := newRig(t)
 	results := func(lease string) string { return "/v1/agent/leases/" + lease + "/results" }
-	require.Equal(t, 404, r.endless(results(strangerID.String()), agentKey, api.MaxResultsBody).problem(t).Status, "a lease that the agent does not have")
-	require.Equal(t, 404, r.endless(results("none"), agentKey, api.MaxResultsBody).problem(t).Status)
-	require.Equal(t, 401, r.endless(results(thingID.String()), "nonsense", api.MaxResultsBody).problem(t).Status)
-	require.Equal(t, "bad_token", r.endless("/v1/agent/enrol", "nonsense", api.MaxEnrolmentBody).problem(t).Code)
-	require.Equal(t, 413, r.endless("/v1/agent/enrol", joinToken, api.MaxEnrolmentBody+1).problem(t).Status)
-	require.Equal(t, 413, r.endless("/v1/agent/enrol", "", api.MaxEnrolmentBody+1).problem(t).Status)
+	require.Equal(t, 404, r.endless(results(strangerID.String()), agentKey, rest.MaxResultsBody).problem(t).Status, "a lease that the agent does not have")
+	require.Equal(t, 404, r.endless(results("none"), agentKey, rest.MaxResultsBody).problem(t).Status)
+	require.Equal(t, 401, r.endless(results(thingID.String()), "nonsense", rest.MaxResultsBody).problem(t).Status)
+	require.Equal(t, "bad_token", r.endless("/v1/agent/enrol", "nonsense", fleet.MaxEnrolmentBody).problem(t).Code)
+	require.Equal(t, 413, r.endless("/v1/agent/enrol", joinToken, fleet.MaxEnrolmentBody+1).problem(t).Status)
+	require.Equal(t, 413, r.endless("/v1/agent/enrol", "", fleet.MaxEnrolmentBody+1).problem(t).Status)
 }
 
 func TestAnEnrolmentIsAsLargeAsItMayBe(t *testing.T) {
@@ -41,8 +42,8 @@ func TestAnEnrolmentIsAsLargeAsItMayBe(t *testing.T) {
 		const empty = `{"name":""}`
 		return `{"name":"` + strings.Repeat("x", size-len(empty)) + `"}`
 	}
-	require.Equal(t, 422, r.ask("POST", "/v1/agent/enrol", joinToken, body(api.MaxEnrolmentBody)).problem(t).Status)
-	require.Equal(t, 413, r.ask("POST", "/v1/agent/enrol", joinToken, body(api.MaxEnrolmentBody+1)).problem(t).Status)
+	require.Equal(t, 422, r.ask("POST", "/v1/agent/enrol", joinToken, body(fleet.MaxEnrolmentBody)).problem(t).Status)
+	require.Equal(t, 413, r.ask("POST", "/v1/agent/enrol", joinToken, body(fleet.MaxEnrolmentBody+1)).problem(t).Status)
 }
 
 func TestTokensOfABodyAreCounted(t *testing.T) {
@@ -50,10 +51,10 @@ func TestTokensOfABodyAreCounted(t *testing.T) {
 	body := func(tokens int) string { // twelve beside the values
 		return `{"function":"bpsw","partition":{"kind":"items","values":[` + strings.TrimSuffix(strings.Repeat("0,", tokens-12), ",") + `]}}`
 	}
-	require.Equal(t, 413, r.ask("POST", in("/jobs"), ownerKey, body(api.MaxJSONTokens)).problem(t).Status, "too many values, but not too many tokens")
-	p := r.ask("POST", in("/jobs"), ownerKey, body(api.MaxJSONTokens+1)).problem(t)
+	require.Equal(t, 413, r.ask("POST", in("/jobs"), ownerKey, body(rest.MaxJSONTokens)).problem(t).Status, "too many values, but not too many tokens")
+	p := r.ask("POST", in("/jobs"), ownerKey, body(rest.MaxJSONTokens+1)).problem(t)
 	require.Equal(t, "bad_json", p.Code)
-	require.Contains(t, p.Detail, strconv.Itoa(api.MaxJSONTokens))
+	require.Contains(t, p.Detail, strconv.Itoa(rest.MaxJSONTokens))
 }
 
 func TestAnAnswerListsFewErrors(t *testing.T) {

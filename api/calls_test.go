@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/jobs"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
 )
@@ -24,7 +24,7 @@ func TestCallFunction(t *testing.T) {
 	require.Equal(t, "123456789012345678901234567890\n", string(got.Items), "no number is bent")
 	require.Equal(t, partition.KindItems, got.Partition.Kind)
 	require.Equal(t, []any{"bpsw", 2, 2}, []any{got.Function, got.Version, got.Quorum})
-	require.Equal(t, api.DefaultCallWait, r.fake.wait)
+	require.Equal(t, jobs.DefaultCallWait, r.fake.wait)
 
 	first := r.fake.idem
 	r.ask("POST", path+"?wait=100ms", submitterKey, `{"input":123456789012345678901234567890,"version":2,"policy":{"quorum":2}}`, "Idempotency-Key", "k")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/review"
@@ -32,7 +32,7 @@ func TestIdempotencyKey(t *testing.T) {
 
 	r.ask("POST", in("/jobs"), ownerKey, goodJob)
 	require.Zero(t, r.fake.idem, "no key, nothing asked")
-	longest := strings.Repeat("~", api.MaxIdempotencyKey)
+	longest := strings.Repeat("~", rest.MaxIdempotencyKey)
 	r.ask("POST", in("/jobs"), ownerKey, goodJob, "Idempotency-Key", longest)
 	require.Equal(t, longest, r.fake.idem.Key)
 
@@ -66,7 +66,7 @@ func TestSecretsAreShownOnce(t *testing.T) {
 func TestPages(t *testing.T) {
 	r := newRig(t)
 	r.fake.items = 3
-	var list api.List[functions.Job]
+	var list rest.List[functions.Job]
 	a := r.ask("GET", in("/jobs?limit=2&state=running&function=bpsw"), viewerKey, "")
 	a.decode(t, 200, &list)
 	require.Len(t, list.Items, 2)
@@ -97,12 +97,12 @@ func TestEveryListHasPages(t *testing.T) {
 		in("/functions/bpsw/versions"): viewerKey, in("/modules"): viewerKey, in("/jobs"): viewerKey, in("/jobs/" + jobID.String() + "/shards"): viewerKey,
 		in("/rules"): viewerKey, in("/flags"): viewerKey, in("/agents"): viewerKey,
 	} {
-		var list api.List[any]
+		var list rest.List[any]
 		r.fake.items = 0
 		a := r.ask("GET", path, key, "")
 		a.decode(t, 200, &list)
 		require.Contains(t, string(a.body), `"items":[]`, "%s: an empty list is an empty array", path)
-		require.Equal(t, api.DefaultListLimit, r.fake.page.Limit, path)
+		require.Equal(t, rest.DefaultListLimit, r.fake.page.Limit, path)
 
 		r.fake.items = functions.MaxListLimit
 		r.ask("GET", path+"?limit="+strconv.Itoa(functions.MaxListLimit), key, "").decode(t, 200, &list)
@@ -178,7 +178,7 @@ func TestProjectIsNotSentAgainUnchanged(t *testing.T) {
 func TestWaiting(t *testing.T) {
 	r := newRig(t)
 	path := in("/jobs/" + jobID.String())
-	for wait, want := range map[string]time.Duration{"": 0, "0s": 0, "25s": 25 * time.Second, "1500ms": 1500 * time.Millisecond, "1m": api.MaxWait} {
+	for wait, want := range map[string]time.Duration{"": 0, "0s": 0, "25s": 25 * time.Second, "1500ms": 1500 * time.Millisecond, "1m": rest.MaxWait} {
 		r.fake.wait = 0
 		require.Equal(t, 200, r.ask("GET", path+"?wait="+wait, viewerKey, "").StatusCode)
 		require.Equal(t, want, r.fake.wait)

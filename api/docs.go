@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/client/python"
 )
 
@@ -49,7 +50,7 @@ func newDocs(spec *huma.OpenAPI) ([]document, error) {
 		data       any
 	}{
 		{"/docs", "reference.html", newReference(spec)},
-		{problemsPath, "problems.html", explained()},
+		{rest.ProblemsPath, "problems.html", rest.Explained()},
 	} {
 		var text bytes.Buffer
 		if err := pages.ExecuteTemplate(&text, page.name, page.data); err != nil {
@@ -82,7 +83,7 @@ func specDocuments(spec *huma.OpenAPI) []document {
 }
 
 func (d document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	callOf(r.Context()).operation = "docs"
+	rest.CallOf(r.Context()).Operation = "docs"
 	body, err := d.body()
 	if err != nil {
 		http.Error(w, "this document could not be written", http.StatusInternalServerError)

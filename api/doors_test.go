@@ -15,6 +15,8 @@ import (
 
 	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/api/limit"
+	"github.com/ostraka/ostraka/api/rest"
+	apitenant "github.com/ostraka/ostraka/api/tenant"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/tenant"
@@ -22,7 +24,7 @@ import (
 
 func TestAnAddressThatAsksTooMuchIsRefusedAlone(t *testing.T) {
 	r := newRig(t, func(o *api.Options) {
-		o.Limits = api.Limits{PerAddress: limit.Rate{PerSecond: 0.001, Burst: 2}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
+		o.Limits = rest.Limits{PerAddress: limit.Rate{PerSecond: 0.001, Burst: 2}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
 	})
 	from := func(address string) answer {
 		return r.ask("GET", in("/jobs"), "nonsense", "", "X-Forwarded-For", address)
@@ -70,7 +72,7 @@ func TestAKeyThatIsNotValidIsLookedUpOnce(t *testing.T) {
 func TestInventedSecretsFromOneAddress(t *testing.T) {
 	const burst = 50
 	r := newRig(t, func(o *api.Options) {
-		o.Limits = api.Limits{PerAddress: limit.Rate{PerSecond: 0.0001, Burst: burst}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
+		o.Limits = rest.Limits{PerAddress: limit.Rate{PerSecond: 0.0001, Burst: burst}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
 		o.Fresh = time.Hour
 	})
 	before, refused := r.fake.asked.Load(), 0
@@ -145,7 +147,7 @@ func TestPathsWithEmptyPartsAreNotFound(t *testing.T) {
 
 func TestAnAddressThatEnrolsTooMuchIsRefusedAlone(t *testing.T) {
 	r := newRig(t, func(o *api.Options) {
-		o.Limits = api.Limits{Enrolments: limit.Rate{PerSecond: 0.001, Burst: 2}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
+		o.Limits = rest.Limits{Enrolments: limit.Rate{PerSecond: 0.001, Burst: 2}, Proxies: limit.Proxies{netip.MustParsePrefix("127.0.0.0/8")}}
 	})
 	enrol := func(address string) answer {
 		return r.ask("POST", "/v1/agent/enrol", joinToken, "{}", "X-Forwarded-For", address)
@@ -252,7 +254,7 @@ func TestPlacesToWait(t *testing.T) {
 
 func TestQuotasOfAProject(t *testing.T) {
 	r := newRig(t)
-	var shown api.Quotas
+	var shown apitenant.Quotas
 	r.ask("GET", in("/quotas"), viewerKey, "").decode(t, 200, &shown)
 	require.Equal(t, int64(3), *shown.Quotas[0].Used)
 	require.Equal(t, 403, r.ask("PATCH", in("/quotas"), ownerKey, `{"limits":{"open_jobs":7}}`).StatusCode, "operators set them")

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions/partition"
 )
 
@@ -103,10 +104,10 @@ func (r *rig) send(request *http.Request) answer {
 func in(path string) string { return "/v1/projects/" + projectID.String() + path }
 
 // problem reads an answer that must be a problem, and checks what all problems have.
-func (a answer) problem(t *testing.T) api.Problem {
+func (a answer) problem(t *testing.T) rest.Problem {
 	t.Helper()
 	require.Equal(t, "application/problem+json", a.Header.Get("Content-Type"), "%s", a.body)
-	var p api.Problem
+	var p rest.Problem
 	dec := json.NewDecoder(bytes.NewReader(a.body))
 	dec.DisallowUnknownFields()
 	require.NoError(t, dec.Decode(&p), "%s", a.body)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/jobs"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
 )
@@ -116,8 +116,8 @@ func TestPartitionsThatAreRefused(t *testing.T) {
 		"too deep an item":      {items(strings.Repeat("[", 65) + strings.Repeat("]", 65)), 422, "item_syntax", "values[0]"},
 		"item of 64 KiB and 1":  {items(`1,"` + strings.Repeat("x", partition.MaxItemBytes-1) + `"`), 422, "item_size", "values[1]"},
 		"one item too many":     {items(strings.Repeat("1,", partition.MaxInlineItems) + "1"), 413, "partition_size", "10001 values"},
-		"one byte too many":     {items(inlineBytes(api.MaxInlineBytes + 1)), 413, "partition_size", "4194304 bytes"},
-		"body one byte too big": {`{"function":"` + strings.Repeat("x", api.MaxJobBody) + `"}`, 413, "body_too_large", fmt.Sprint(api.MaxJobBody)},
+		"one byte too many":     {items(inlineBytes(jobs.MaxInlineBytes + 1)), 413, "partition_size", "4194304 bytes"},
+		"body one byte too big": {`{"function":"` + strings.Repeat("x", jobs.MaxJobBody) + `"}`, 413, "body_too_large", fmt.Sprint(jobs.MaxJobBody)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := r.ask("POST", in("/jobs"), ownerKey, test.body).problem(t)
@@ -145,12 +145,12 @@ func TestInlineItemsAtTheLimit(t *testing.T) {
 	require.Equal(t, 201, a.StatusCode, "%s", a.body)
 	require.Equal(t, partition.MaxInlineItems, bytes.Count(r.fake.newJob.Items, []byte("\n")))
 
-	values := inlineBytes(api.MaxInlineBytes)
-	require.Len(t, "["+values+"]", api.MaxInlineBytes)
+	values := inlineBytes(jobs.MaxInlineBytes)
+	require.Len(t, "["+values+"]", jobs.MaxInlineBytes)
 	a = r.ask("POST", in("/jobs"), ownerKey, items(values))
 	require.Equal(t, 201, a.StatusCode, "%s", a.body)
 
 	head, tail := `{"function":"bpsw","partition":{"kind":"range","from":"0","to":"9","size":"1"}`, `}`
-	a = r.ask("POST", in("/jobs"), ownerKey, head+strings.Repeat(" ", api.MaxJobBody-len(head)-len(tail))+tail)
+	a = r.ask("POST", in("/jobs"), ownerKey, head+strings.Repeat(" ", jobs.MaxJobBody-len(head)-len(tail))+tail)
 	require.Equal(t, 201, a.StatusCode, "a body of exactly the limit: %s", a.body)
 }

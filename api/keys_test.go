@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/tenant"
 	"github.com/ostraka/ostraka/functions"
 )
 
@@ -30,7 +30,7 @@ func TestAKeyIsAskedForByItsLifetime(t *testing.T) {
 			continue
 		}
 		require.Equal(t, 201, a.StatusCode, "%s: %s", ending, a.body)
-		var made api.CreatedKey
+		var made tenant.CreatedKey
 		require.NoError(t, json.Unmarshal(a.body, &made))
 		require.Equal(t, ends, made.Key.ExpiresAt, ending)
 	}

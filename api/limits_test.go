@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
@@ -59,11 +59,11 @@ func TestStatedLimitsAreTheRealOnes(t *testing.T) {
 				case "limit":
 					lists++
 					require.InDelta(t, functions.MaxListLimit, parameter.Schema.Maximum, 0, path)
-					require.EqualValues(t, api.DefaultListLimit, parameter.Schema.Default, path)
+					require.EqualValues(t, rest.DefaultListLimit, parameter.Schema.Default, path)
 				case "max":
 					require.InDelta(t, dispatch.MaxLeaseShards, parameter.Schema.Maximum, 0, path)
 				case "Idempotency-Key":
-					require.EqualValues(t, api.MaxIdempotencyKey, parameter.Schema.MaxLength, path)
+					require.EqualValues(t, rest.MaxIdempotencyKey, parameter.Schema.MaxLength, path)
 				}
 			}
 		}

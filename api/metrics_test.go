@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 )
 
 func TestMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	metrics, err := api.NewMetrics(registry)
+	metrics, err := rest.NewMetrics(registry)
 	require.NoError(t, err)
 	r := newRig(t, func(o *api.Options) { o.Metrics = metrics })
 	var observer functions.Observer = metrics
@@ -51,6 +52,6 @@ func TestMetrics(t *testing.T) {
 	require.Contains(t, string(a.body), "ostraka_stats_up 0\n")
 	require.Contains(t, string(a.body), "ostraka_leases_total 1\n", "what the process knows by itself is still told")
 
-	_, err = api.NewMetrics(registry)
+	_, err = rest.NewMetrics(registry)
 	require.Error(t, err, "twice in one registry is a mistake")
 }

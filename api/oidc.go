@@ -18,6 +18,8 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/oauth2"
 
+	"github.com/ostraka/ostraka/api/rest"
+	"github.com/ostraka/ostraka/api/tenant"
 	"github.com/ostraka/ostraka/functions"
 )
 
@@ -47,8 +49,6 @@ const (
 	oidcTime = 10 * time.Minute
 	// oidcRequestTime is how long the provider may take to answer the server.
 	oidcRequestTime = 15 * time.Second
-	// headerSignIn tells the page that there is a provider to sign in at.
-	headerSignIn = "Ostraka-Sign-In"
 )
 
 // signInFaults are why the way over the provider led nowhere; the sign-in page is told one of them.
@@ -83,7 +83,7 @@ func (f *oidcFlow) serve(mux *http.ServeMux) {
 
 // leave sends the browser to the provider.
 func (f *oidcFlow) leave(w http.ResponseWriter, r *http.Request) {
-	callOf(r.Context()).operation = "oidc"
+	rest.CallOf(r.Context()).Operation = "oidc"
 	config, _, err := f.config(r.Context())
 	if err != nil {
 		f.fail(w, r, err)
@@ -101,7 +101,7 @@ func (f *oidcFlow) leave(w http.ResponseWriter, r *http.Request) {
 
 // arrive takes the browser back and signs it in.
 func (f *oidcFlow) arrive(w http.ResponseWriter, r *http.Request) {
-	callOf(r.Context()).operation = "oidc"
+	rest.CallOf(r.Context()).Operation = "oidc"
 	trip, err := tripOf(r)
 	f.setTrip(w, "", -1)
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *oidcFlow) arrive(w http.ResponseWriter, r *http.Request) {
 		f.fail(w, r, err)
 		return
 	}
-	w.Header().Add("Set-Cookie", f.server.cookie(r, secret))
+	w.Header().Add("Set-Cookie", f.server.Cookie(r, secret))
 	http.Redirect(w, r, trip.To, http.StatusSeeOther)
 }
 
@@ -235,8 +235,8 @@ func (f *oidcFlow) fail(w http.ResponseWriter, r *http.Request, err error) {
 			why = known.Error()
 		}
 	}
-	f.server.log.WarnContext(r.Context(), "signing somebody in at the OpenID provider failed", "request_id", callOf(r.Context()).requestID, "error", err)
-	http.Redirect(w, r, signInPath+"#error="+why, http.StatusSeeOther)
+	f.server.Log.WarnContext(r.Context(), "signing somebody in at the OpenID provider failed", "request_id", rest.CallOf(r.Context()).RequestID, "error", err)
+	http.Redirect(w, r, tenant.SignInPage+"#error="+why, http.StatusSeeOther)
 }
 
 func (f *oidcFlow) setTrip(w http.ResponseWriter, value string, seconds int) {

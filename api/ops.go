@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 )
 
@@ -16,14 +17,14 @@ const opsPolicy = "default-src 'none'; script-src 'self'; style-src 'self' 'unsa
 func (s *server) operatorsOnly(next http.Handler) http.Handler {
 	crossSite := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := callOf(r.Context())
-		c.operation = "ops"
+		c := rest.CallOf(r.Context())
+		c.Operation = "ops"
 		if err := crossSite.Check(r); err != nil {
-			s.refuse(w, r, newProblem(http.StatusForbidden, codeCrossSite, "another site made your browser send this request", "open the page of the operators itself"))
+			s.Refuse(w, r, rest.NewProblem(http.StatusForbidden, rest.CodeCrossSite, "another site made your browser send this request", "open the page of the operators itself"))
 			return
 		}
 		if err := s.admitOperator(r, c); err != nil {
-			s.refuse(w, r, err)
+			s.Refuse(w, r, err)
 			return
 		}
 		r = r.Clone(r.Context())
@@ -34,29 +35,29 @@ func (s *server) operatorsOnly(next http.Handler) http.Handler {
 	})
 }
 
-func (s *server) admitOperator(r *http.Request, c *call) error {
-	principal, with, err := s.bySession(r)
+func (s *server) admitOperator(r *http.Request, c *rest.Call) error {
+	principal, with, err := s.BySession(r)
 	if with && err == nil && principal.Role == functions.RoleOperator {
-		c.principal = principal
+		c.Principal = principal
 		return nil
 	}
 	key, given := operatorKey(r)
 	if !given {
-		return askPassword(newProblem(http.StatusUnauthorized, codeUnauthorized, "the request has no key",
+		return askPassword(rest.NewProblem(http.StatusUnauthorized, rest.CodeUnauthorized, "the request has no key",
 			"give an operator's key as the password (any user name), or send Authorization: Bearer <key>"))
 	}
-	if principal, err = s.byKey(r.Context(), key); err != nil {
-		if p, known := problemOf(err); known && p.Status == http.StatusUnauthorized {
+	if principal, err = s.ByKey(r.Context(), key); err != nil {
+		if p, known := rest.ProblemOf(err); known && p.Status == http.StatusUnauthorized {
 			return askPassword(p)
 		}
 		return err
 	}
-	c.principal = principal
-	if err := s.mayAsk(principal); err != nil {
+	c.Principal = principal
+	if err := s.MayAsk(principal); err != nil {
 		return err
 	}
 	if principal.Role != functions.RoleOperator {
-		return askPassword(newProblem(http.StatusForbidden, codeForbidden, "a key of role "+string(principal.Role)+" may not do this", "use a key of role operator"))
+		return askPassword(rest.NewProblem(http.StatusForbidden, rest.CodeForbidden, "a key of role "+string(principal.Role)+" may not do this", "use a key of role operator"))
 	}
 	return nil
 }
@@ -64,16 +65,16 @@ func (s *server) admitOperator(r *http.Request, c *call) error {
 // operatorKey is the bearer token, or the password that a browser sends.
 func operatorKey(r *http.Request) (key string, given bool) {
 	if _, password, basic := r.BasicAuth(); basic {
-		return password, password != "" && len(password) <= maxTokenBytes
+		return password, password != "" && len(password) <= rest.MaxTokenBytes
 	}
 	scheme, token, found := strings.Cut(r.Header.Get("Authorization"), " ")
-	return token, found && strings.EqualFold(scheme, "Bearer") && token != "" && len(token) <= maxTokenBytes
+	return token, found && strings.EqualFold(scheme, "Bearer") && token != "" && len(token) <= rest.MaxTokenBytes
 }
 
 // askPassword makes a browser ask for another password.
-func askPassword(p *Problem) *Problem {
+func askPassword(p *rest.Problem) *rest.Problem {
 	if p.Status == http.StatusUnauthorized {
-		p.headers = http.Header{"Www-Authenticate": {`Basic realm="Ostraka operators", charset="UTF-8"`}}
+		return p.With("Www-Authenticate", `Basic realm="Ostraka operators", charset="UTF-8"`)
 	}
 	return p
 }

@@ -81,12 +81,14 @@ func TestEveryProblemIsExplained(t *testing.T) {
 	require.NoError(t, err)
 	rooms, err := filepath.Glob("../functions/*/*.go")
 	require.NoError(t, err)
+	parts, err := filepath.Glob("../functions/trust/*/*.go")
+	require.NoError(t, err)
 	page := string(newRig(t).ask("GET", "/docs/problems", "", "").body)
 	found := 0
-	for _, file := range slices.Concat(domain, rooms, []string{"codes.go"}) {
+	for _, file := range slices.Concat(domain, rooms, parts, []string{"rest/codes.go"}) {
 		source, err := os.ReadFile(file)
 		require.NoError(t, err)
-		codes := regexp.MustCompile(`(?:Error\{\s*Kind:\s+[\w.]+,\s*Code:\s+|Invalid\(|\tcode\w+ += |\tCode\w+ +Code = )"([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
+		codes := regexp.MustCompile(`(?:Error\{\s*Kind:\s+[\w.]+,\s*Code:\s+|Invalid\(|\t[cC]ode\w+ += |\tCode\w+ +Code = )"([a-z_]+)"`).FindAllStringSubmatch(string(source), -1)
 		for _, code := range codes {
 			if code[1] == "module_" { // and a class: see moduleProblems
 				continue

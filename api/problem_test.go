@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
 )
@@ -17,7 +17,7 @@ import (
 const goodJob = `{"function":"bpsw","partition":{"kind":"range","from":"0","to":"10","size":"5"}}`
 
 func TestEveryRefusalIsAProblem(t *testing.T) {
-	deep := strings.Repeat("[", api.MaxJSONDepth) + strings.Repeat("]", api.MaxJSONDepth)
+	deep := strings.Repeat("[", rest.MaxJSONDepth) + strings.Repeat("]", rest.MaxJSONDepth)
 	tests := []struct {
 		name, method, path, key, body string
 		headers                       []string

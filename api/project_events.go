@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions/jobs"
 )
 
@@ -24,31 +25,31 @@ const (
 
 // WatchProjectInput asks for the events of a project as they happen.
 type WatchProjectInput struct {
-	InProject
+	rest.InProject
 	LastEventID string `header:"Last-Event-ID" maxLength:"100" doc:"The id of the last event that was received; browsers send it by themselves."`
 	Topics      string `query:"topics" maxLength:"2500" doc:"Of which to hear, with commas between: jobs, job:ID, flags, agents. All when left out."`
 }
 
 func (s *server) projectEventOperations() {
-	registry := s.huma.OpenAPI().Components.Schemas
-	answer := bytesAnswer(eventStreamType, "Server-sent events.")
-	answer["200"].Content[eventStreamType].Schema.Extensions = map[string]any{
-		"x-ostraka-job":    refTo(schemaOf(registry, ProjectJob{})),
-		"x-ostraka-flags":  refTo(schemaOf(registry, jobs.FlagsLook{})),
-		"x-ostraka-agents": refTo(schemaOf(registry, jobs.AgentsLook{})),
+	registry := s.Huma.OpenAPI().Components.Schemas
+	answer := rest.BytesAnswer(rest.EventStreamType, "Server-sent events.")
+	answer["200"].Content[rest.EventStreamType].Schema.Extensions = map[string]any{
+		"x-ostraka-job":    rest.RefTo(rest.SchemaOf(registry, ProjectJob{})),
+		"x-ostraka-flags":  rest.RefTo(rest.SchemaOf(registry, jobs.FlagsLook{})),
+		"x-ostraka-agents": rest.RefTo(rest.SchemaOf(registry, jobs.AgentsLook{})),
 	}
-	register(s, operation{
-		id: "watchProject", method: http.MethodGet, path: "/v1/projects/{project}/events", tag: "projects", summary: "Watch a project",
-		about: "Server-sent events that say how things are, and not what has happened: what changes often is told at most twice a second. An event `job` holds a ProjectJob, " +
+	rest.Register(s.Server, rest.Operation{
+		ID: "watchProject", Method: http.MethodGet, Path: "/v1/projects/{project}/events", Tag: "projects", Summary: "Watch a project",
+		About: "Server-sent events that say how things are, and not what has happened: what changes often is told at most twice a second. An event `job` holds a ProjectJob, " +
 			"`flags` a FlagsLook, `agents` an AgentsLook. Jobs are the newest that go on, and those that `topics` names. " +
 			"A stream goes on after `Last-Event-ID`; where the server does not know that any more it sends `reset` and then everything. " +
 			"It ends after 15 minutes; connect again. However many watch, the server looks once for all.",
-		access: readers(), answers: answer, stream: true,
+		Access: rest.Readers(), Answers: answer, Stream: true,
 	}, s.watchProject)
 }
 
-func (s *server) watchProject(ctx context.Context, c *call, in *WatchProjectInput) (*streamOutput, error) {
-	project, err := in.id()
+func (s *server) watchProject(ctx context.Context, c *rest.Call, in *WatchProjectInput) (*rest.StreamOutput, error) {
+	project, err := in.ID()
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +58,15 @@ func (s *server) watchProject(ctx context.Context, c *call, in *WatchProjectInpu
 		return nil, err
 	}
 	v := &projectView{server: s, call: c, topics: topics}
-	return &streamOutput{Body: func(hc huma.Context) {
-		ctx, done := s.untilStopping(ctx)
+	return &rest.StreamOutput{Body: func(hc huma.Context) {
+		ctx, done := s.UntilStopping(ctx)
 		defer done()
 		ctx, cancel := context.WithTimeout(ctx, viewLife)
 		defer cancel()
 		var leave func()
 		v.hub, leave = s.hubs.join(project, jobs)
 		defer leave()
-		hc.SetHeader("Content-Type", eventStreamType)
+		hc.SetHeader("Content-Type", rest.EventStreamType)
 		hc.SetHeader("X-Accel-Buffering", "no") // nginx would hold events back
 		hc.SetStatus(http.StatusOK)
 		v.follow(ctx, in.LastEventID)
@@ -90,7 +91,7 @@ func readTopics(text string) (topics []string, jobs []uuid.UUID, err error) {
 		}
 	}
 	if bad {
-		return nil, nil, newProblem(http.StatusUnprocessableEntity, codeBadTopics, "topics is not a list of what can be watched",
+		return nil, nil, rest.NewProblem(http.StatusUnprocessableEntity, rest.CodeBadTopics, "topics is not a list of what can be watched",
 			fmt.Sprintf("name up to %d of jobs, job:ID, flags and agents, with commas between", maxTopics))
 	}
 	return topics, jobs, nil
@@ -99,7 +100,7 @@ func readTopics(text string) (topics []string, jobs []uuid.UUID, err error) {
 // projectView is one stream of a project's events.
 type projectView struct {
 	server *server
-	call   *call
+	call   *rest.Call
 	hub    *hub
 	topics []string
 	buffer bytes.Buffer
@@ -113,7 +114,7 @@ func (v *projectView) follow(ctx context.Context, lastID string) {
 	} else {
 		v.buffer.WriteString(": watching\n\n") // so that the viewer knows at once that it is connected
 	}
-	heartbeat := time.NewTicker(heartbeatEvery)
+	heartbeat := time.NewTicker(rest.HeartbeatEvery)
 	defer heartbeat.Stop()
 	for {
 		news, now, changed := v.hub.since(seq, v.topics)
@@ -138,9 +139,9 @@ func (v *projectView) send() error {
 	if v.buffer.Len() == 0 {
 		return nil
 	}
-	control := http.NewResponseController(v.call.writer)
-	_ = control.SetWriteDeadline(time.Now().Add(streamIdle))
-	if _, err := v.buffer.WriteTo(v.call.writer); err != nil {
+	control := http.NewResponseController(v.call.Writer)
+	_ = control.SetWriteDeadline(time.Now().Add(rest.StreamIdle))
+	if _, err := v.buffer.WriteTo(v.call.Writer); err != nil {
 		return err
 	}
 	return control.Flush()

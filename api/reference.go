@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 )
 
@@ -89,11 +90,11 @@ func showOperation(op *huma.Operation) shownOperation {
 }
 
 func rolesOf(op *huma.Operation) string {
-	if roles, ok := op.Extensions[rolesExtension].([]functions.Role); ok {
-		return "key of role " + roleList(roles)
+	if roles, ok := op.Extensions[rest.RolesExtension].([]functions.Role); ok {
+		return "key of role " + rest.RoleList(roles)
 	}
 	for _, scheme := range op.Security {
-		if _, ok := scheme[schemeEnrolment]; ok {
+		if _, ok := scheme[rest.SchemeEnrolment]; ok {
 			return "enrolment token, or nobody yet"
 		}
 	}
@@ -117,7 +118,7 @@ func describeSchema(s *huma.Schema) template.HTML {
 	if shown, ok := s.Extensions["$ref"].(string); ok {
 		ref = shown
 	}
-	if name, ok := strings.CutPrefix(ref, schemaPrefix); ok {
+	if name, ok := strings.CutPrefix(ref, rest.SchemaPrefix); ok {
 		name = template.HTMLEscapeString(name)
 		return template.HTML(fmt.Sprintf(`<a href="#schema-%s">%s</a>`, name, name)) //nolint:gosec // escaped above
 	}
@@ -195,12 +196,12 @@ func markdown(text string) template.HTML {
 
 // serveDocs mounts the documentation.
 func (s *server) serveDocs() error {
-	all, err := newDocs(s.huma.OpenAPI())
+	all, err := newDocs(s.Huma.OpenAPI())
 	if err != nil {
 		return err
 	}
 	for _, d := range all {
-		s.mux.Handle(http.MethodGet+" "+d.path, d)
+		s.Mux.Handle(http.MethodGet+" "+d.path, d)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/tenant"
 	"github.com/ostraka/ostraka/functions"
 )
 
@@ -14,7 +15,7 @@ import (
 func (r *rig) signIn(secret string) *http.Cookie {
 	r.t.Helper()
 	a := r.ask("POST", "/v1/session", secret, "")
-	var who api.Identity
+	var who tenant.Identity
 	a.decode(r.t, 201, &who)
 	cookies := a.Cookies()
 	require.Len(r.t, cookies, 1)
@@ -35,7 +36,7 @@ func TestABrowserSignsIn(t *testing.T) {
 	require.Equal(t, "/", cookie.Path)
 	require.NotContains(t, []string{"", ownerKey}, cookie.Value)
 
-	var who api.Identity
+	var who tenant.Identity
 	r.browse(cookie, "GET", "/v1/session", "").decode(t, 200, &who)
 	require.Equal(t, functions.RoleOwner, who.Role)
 	require.Equal(t, projectID, *who.Project)
@@ -80,7 +81,7 @@ func TestSigningOut(t *testing.T) {
 
 func TestSignInLinks(t *testing.T) {
 	r := newRig(t)
-	var link api.SignInLink
+	var link tenant.SignInLink
 	r.ask("POST", "/v1/session/links", ownerKey, "").decode(t, 201, &link)
 	require.Equal(t, "/sign-in#link="+goodLink, link.Path)
 	require.Equal(t, 200, r.browse(r.signIn(goodLink), "GET", in("/jobs"), "").StatusCode)

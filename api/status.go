@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/insight"
 )
@@ -16,13 +17,13 @@ type Statuses interface {
 type statusOutput struct{ Body insight.InstallationStatus }
 
 func (s *server) statusOperations() {
-	register(s, operation{
-		id: "getStatus", method: http.MethodGet, path: "/v1/status", tag: "system", summary: "Say how the installation is: what waits, who is ill, what it costs",
-		about: "It looks into the 200 projects with the most open jobs.", access: roles(functions.RoleOperator),
+	rest.Register(s.Server, rest.Operation{
+		ID: "getStatus", Method: http.MethodGet, Path: "/v1/status", Tag: "system", Summary: "Say how the installation is: what waits, who is ill, what it costs",
+		About: "It looks into the 200 projects with the most open jobs.", Access: rest.Roles(functions.RoleOperator),
 	}, s.getStatus)
 }
 
-func (s *server) getStatus(ctx context.Context, _ *call, _ *struct{}) (*statusOutput, error) {
+func (s *server) getStatus(ctx context.Context, _ *rest.Call, _ *struct{}) (*statusOutput, error) {
 	status, err := s.service.InstallationStatus(ctx)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ostraka/ostraka/api/rest"
 )
 
 // Readiness is what the API asks of the domain about whether the parts answer.
@@ -28,27 +30,25 @@ type healthOutput struct {
 	Body   Health
 }
 
-type empty struct{}
-
 func (s *server) systemOperations() {
-	register(s, operation{
-		id: "livez", method: http.MethodGet, path: "/livez", tag: "system", summary: "Whether the server runs", access: anyone,
-	}, func(context.Context, *call, *empty) (*healthOutput, error) {
+	rest.Register(s.Server, rest.Operation{
+		ID: "livez", Method: http.MethodGet, Path: "/livez", Tag: "system", Summary: "Whether the server runs", Access: rest.Anyone,
+	}, func(context.Context, *rest.Call, *rest.Empty) (*healthOutput, error) {
 		return &healthOutput{Status: http.StatusOK, Body: Health{Status: healthy}}, nil
 	})
-	register(s, operation{
-		id: "readyz", method: http.MethodGet, path: "/readyz", tag: "system", summary: "Whether the server can work",
-		about: "Answers 503 when the database, the migrations or the object store are not there.", access: anyone,
-		answers: map[string]*huma.Response{"503": {
+	rest.Register(s.Server, rest.Operation{
+		ID: "readyz", Method: http.MethodGet, Path: "/readyz", Tag: "system", Summary: "Whether the server can work",
+		About: "Answers 503 when the database, the migrations or the object store are not there.", Access: rest.Anyone,
+		Answers: map[string]*huma.Response{"503": {
 			Description: "Some part is away: see checks.",
-			Content:     map[string]*huma.MediaType{"application/json": {Schema: schemaOf(s.huma.OpenAPI().Components.Schemas, Health{})}},
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: rest.SchemaOf(s.Huma.OpenAPI().Components.Schemas, Health{})}},
 		}},
 	}, s.readyz)
 }
 
 // readyz answers from a look that is a second old at most: anybody may ask, as often as he likes.
-func (s *server) readyz(ctx context.Context, _ *call, _ *empty) (*healthOutput, error) {
-	health := s.health.get(ctx)
+func (s *server) readyz(ctx context.Context, _ *rest.Call, _ *rest.Empty) (*healthOutput, error) {
+	health := s.health.Get(ctx)
 	if health.Status != healthy {
 		return &healthOutput{Status: http.StatusServiceUnavailable, Body: Health{Status: "unavailable", Checks: health.Checks}}, nil
 	}
@@ -58,8 +58,8 @@ func (s *server) readyz(ctx context.Context, _ *call, _ *empty) (*healthOutput, 
 // healthy is the status of a server that can work.
 const healthy = "ok"
 
-func newHealth(service Service, keep time.Duration) *recent[Health] {
-	return &recent[Health]{keep: keep, limit: readyTimeout, look: func(ctx context.Context) Health {
+func newHealth(service Service, keep time.Duration) *rest.Recent[Health] {
+	return &rest.Recent[Health]{Keep: keep, Limit: readyTimeout, Look: func(ctx context.Context) Health {
 		checks, ok := service.Ready(ctx)
 		if !ok {
 			return Health{Status: "unavailable", Checks: checks}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/runtime/protocol"
@@ -30,24 +31,24 @@ type versionsOutput struct {
 }
 
 func (s *server) versionOperations() {
-	register(s, operation{
-		id: "getVersions", method: http.MethodGet, path: "/v1/versions", tag: "system", summary: "Which versions run",
-		about:  "Of the server, of its pages, and of agents. A page, a server or an agent that was not updated shows here.",
-		access: roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleReviewer, functions.RoleOperator),
+	rest.Register(s.Server, rest.Operation{
+		ID: "getVersions", Method: http.MethodGet, Path: "/v1/versions", Tag: "system", Summary: "Which versions run",
+		About:  "Of the server, of its pages, and of agents. A page, a server or an agent that was not updated shows here.",
+		Access: rest.Roles(functions.RoleOwner, functions.RoleSubmitter, functions.RoleViewer, functions.RoleAuditor, functions.RoleReviewer, functions.RoleOperator),
 	}, s.versions)
 }
 
-func (s *server) versions(ctx context.Context, c *call, _ *empty) (*versionsOutput, error) {
-	agents, err := s.service.AgentVersions(ctx, c.principal.Project)
+func (s *server) versions(ctx context.Context, c *rest.Call, _ *rest.Empty) (*versionsOutput, error) {
+	agents, err := s.service.AgentVersions(ctx, c.Principal.Project)
 	if err != nil {
 		return nil, err
 	}
 	if agents == nil {
 		agents = []jobs.AgentVersion{}
 	}
-	out := &versionsOutput{Body: Versions{Server: s.version, API: SpecVersion, Protocol: protocol.Current, Agents: agents}}
-	if s.portal != nil {
-		out.Body.Portal = s.portal.build
+	out := &versionsOutput{Body: Versions{Server: s.Version, API: rest.SpecVersion, Protocol: protocol.Current, Agents: agents}}
+	if s.Portal != nil {
+		out.Body.Portal = s.Portal.Build
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/jobs"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/functions"
 )
@@ -144,7 +145,7 @@ func TestWatchingAJobThatIsNotThere(t *testing.T) {
 func TestEventLog(t *testing.T) {
 	r := newRig(t)
 	r.fake.events = []functions.Event{event(1, "submitted"), event(2, "split"), event(3, "finished")}
-	var log api.EventLog
+	var log jobs.EventLog
 	r.ask("GET", in("/jobs/"+jobID.String()+"/event-log?since=1&limit=1"), viewerKey, "").decode(t, 200, &log)
 	require.Len(t, log.Items, 1)
 	require.EqualValues(t, 2, log.Next)

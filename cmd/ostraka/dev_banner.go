@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/tenant"
 )
 
 // banner tells a person what runs and what to type next, program being this program.
@@ -48,7 +48,7 @@ func (d *dev) signInLink(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return d.info.URL + api.SignInPath(secret), nil
+	return d.info.URL + tenant.SignInPath(secret), nil
 }
 
 // shown is a path as a person would type it from here.

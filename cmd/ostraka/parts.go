@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/engine"
@@ -78,7 +79,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 		return nil, err
 	}
 	registry := prometheus.NewRegistry()
-	metrics, err := api.NewMetrics(registry)
+	metrics, err := rest.NewMetrics(registry)
 	if err != nil {
 		return nil, err
 	}

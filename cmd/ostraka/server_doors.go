@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/crypto/acme/autocert"
 
-	"github.com/ostraka/ostraka/api"
 	"github.com/ostraka/ostraka/api/limit"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/tenant"
 	"github.com/ostraka/ostraka/runtime/statement"
@@ -36,7 +36,7 @@ type doorConfig struct {
 	behindProxy bool
 	trusted     []string
 	connections limit.Connections
-	limits      api.Limits
+	limits      rest.Limits
 	opsListen   string
 	names       []string // URLs that agents know the server by
 	perAddress  float64
@@ -44,7 +44,7 @@ type doorConfig struct {
 }
 
 func (c *doorConfig) register(f *pflag.FlagSet) {
-	usual := api.DefaultLimits()
+	usual := rest.DefaultLimits()
 	f.StringVar(&c.cert, "tls-cert", "", "file with the certificate and its chain, as PEM; read again when it changes")
 	f.StringVar(&c.key, "tls-key", "", "file with the certificate's key, as PEM")
 	f.StringSliceVar(&c.acmeHosts, "acme-host", nil, "host name to get certificates for from Let's Encrypt (may be repeated); the server must be reachable there on port 443. Using it accepts its terms")
@@ -77,7 +77,7 @@ func (c *doorConfig) complete(listen string) error {
 		return usageError("--requests-per-address and --requests-per-key count from 0, which is no limit")
 	}
 	c.limits.PerAddress = limit.PerSecond(c.perAddress)
-	c.limits.Enrolments = api.DefaultLimits().Enrolments
+	c.limits.Enrolments = rest.DefaultLimits().Enrolments
 	c.limits.PerKey = limit.PerSecond(c.perKey)
 	for _, name := range c.names {
 		if statement.Origin(name) == "" {
@@ -169,7 +169,7 @@ func (c serverConfig) quotas() map[functions.QuotaName]int64 {
 }
 
 // limits are what one client may ask of this server.
-func (c serverConfig) limits() api.Limits {
+func (c serverConfig) limits() rest.Limits {
 	l := c.Doors.limits
 	l.Polls, l.Streams = tenant.DefaultPolls, tenant.DefaultStreams
 	for name, to := range map[functions.QuotaName]*int64{functions.QuotaPolls: &l.Polls, functions.QuotaStreams: &l.Streams} {

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/api"
+	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 )
 
@@ -73,7 +74,7 @@ func TestRatesAreThoseOfTheFlags(t *testing.T) {
 	t.Parallel()
 	usual := parsedDoors(t)
 	require.NoError(t, usual.complete(defaultListen))
-	require.Equal(t, api.DefaultLimits(), serverConfig{Doors: *usual}.limits())
+	require.Equal(t, rest.DefaultLimits(), serverConfig{Doors: *usual}.limits())
 	more := serverConfig{Doors: *usual, Quotas: map[functions.QuotaName]int64{functions.QuotaPolls: 1, functions.QuotaStreams: 2}}.limits()
 	require.Equal(t, []int64{1, 2}, []int64{more.Polls, more.Streams})
 	none := parsedDoors(t, "--requests-per-key=0", "--requests-per-address=3")

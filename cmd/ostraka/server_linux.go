@@ -1,6 +1,8 @@
 package main
 
-import "github.com/ostraka/ostraka/api"
+import (
+	"github.com/ostraka/ostraka/api/rest"
+)
 
 // apiVersion is the version of the API's specification.
-const apiVersion = api.SpecVersion
+const apiVersion = rest.SpecVersion

@@ -1,0 +1,75 @@
+package jobs
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/api/rest"
+	"github.com/ostraka/ostraka/functions"
+)
+
+// Archives is what the API asks of the domain about jobs in the object store.
+type Archives interface {
+	// ArchiveJob has an ended job become an archive; asking twice is harmless.
+	ArchiveJob(ctx context.Context, by functions.Principal, project, job uuid.UUID) (functions.JobArchive, error)
+	GetArchive(ctx context.Context, project, job uuid.UUID) (functions.JobArchive, error)
+	ListArchives(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.JobArchive, error) // those of the newest jobs first
+}
+
+type archiveOutput struct {
+	Body functions.JobArchive
+}
+
+func (s *server) archiveOperations() {
+	const path = rest.JobsPath + "/{job}/archive"
+	rest.Register(s.Server, rest.Operation{
+		ID: "archiveJob", Method: http.MethodPost, Path: path, Tag: "jobs", Summary: "Have a job that has ended become an archive",
+		About: "Its shards, with their attempts, are written into a Parquet file and what else is known of it into a JSON document, both objects of the project; then the rows " +
+			"of the shards leave the database, page by page. Results, answer and receipt are read as before. What needs the rows, such as a shard or an aggregation, answers 409 `job_archived` from then on.",
+		Access: rest.Roles(functions.RoleOwner), Status: http.StatusAccepted,
+	}, s.archiveJob)
+	rest.Register(s.Server, rest.Operation{
+		ID: "getArchive", Method: http.MethodGet, Path: path, Tag: "jobs", Summary: "See how far the archive of a job is, and where", Access: rest.Readers(),
+	}, s.getArchive)
+	rest.Register(s.Server, rest.Operation{
+		ID: "listArchives", Method: http.MethodGet, Path: "/v1/projects/{project}/archives", Tag: "jobs", Summary: "List archives, those of the newest jobs first", Access: rest.Readers(),
+	}, s.listArchives)
+}
+
+func (s *server) archiveJob(ctx context.Context, c *rest.Call, in *rest.JobPath) (*archiveOutput, error) {
+	project, job, err := in.IDs()
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.service.ArchiveJob(ctx, c.Principal, project, job)
+	if err != nil {
+		return nil, err
+	}
+	return &archiveOutput{Body: a}, nil
+}
+
+func (s *server) getArchive(ctx context.Context, _ *rest.Call, in *rest.JobPath) (*archiveOutput, error) {
+	project, job, err := in.IDs()
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.service.GetArchive(ctx, project, job)
+	if err != nil {
+		return nil, err
+	}
+	return &archiveOutput{Body: a}, nil
+}
+
+func (s *server) listArchives(ctx context.Context, c *rest.Call, in *rest.ListInProject) (*rest.Listed[functions.JobArchive], error) {
+	project, page, err := in.Read(rest.CursorOfID)
+	if err != nil {
+		return nil, err
+	}
+	items, err := s.service.ListArchives(ctx, project, page)
+	if err != nil {
+		return nil, err
+	}
+	return rest.AnswerList(c, page, items, rest.CursorOfID, func(a functions.JobArchive) string { return a.Job.String() }), nil
+}
