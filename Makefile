@@ -102,9 +102,10 @@ bench-trust: ##- simulate the verification against agents that lie; the last lin
 	go run ./bench/trust $(if $(SHORT),-short)
 
 .PHONY: lint
-lint: ## formatting, linters, import arrows, shell scripts
+lint: ## formatting, linters, import arrows, sizes of packages, shell scripts
 	scripts/setup.sh lint
 	scripts/check-arrows.sh
+	scripts/check-room-sizes.sh
 	$(TOOLS)/golangci-lint run
 	shellcheck .ci/run $$(git ls-files --cached --others --exclude-standard '*.sh')
 

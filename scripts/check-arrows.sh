@@ -12,9 +12,9 @@ readonly module=github.com/ostraka/ostraka
 readonly golden=scripts/arrows.golden
 readonly golangci_lint=$PWD/.cache/bin/golangci-lint
 
-folders=(agent api api/apitest audit backup bench blob blob/blobtest books certificate client cmd deploy devdb e2e examples functions
+folders=(agent agent/isolation api api/rest api/fleet api/jobs api/oversight api/registry api/tenant api/workflows api/apitest audit backup bench blob blob/blobtest books certificate client cmd deploy devdb e2e examples functions functions/stepargs
     functions/base functions/flag functions/owner functions/tenant functions/registry functions/fleet functions/jobs functions/result
-    functions/aggregation functions/trust functions/dispatch functions/heuristics functions/review functions/submit functions/bulk functions/schedule functions/webhook functions/workflow functions/policy functions/auditlog
+    functions/aggregation functions/trust functions/trust/classing functions/trust/controls functions/trust/execution functions/dispatch functions/heuristics functions/review functions/submit functions/bulk functions/schedule functions/webhook functions/workflow functions/policy functions/auditlog
     functions/archive functions/insight functions/engine
     functions/partition functions/planner functions/store functions/timetable functions/turns functions/verify functions/waiting functions/workflow/graph guardian migrations queue
     runtime runtime/canonical runtime/expression runtime/inputfile testenv wasm web)

@@ -4,10 +4,11 @@ package isolation
 
 import "errors"
 
-// cores can bind processes to processors on Linux only.
-type cores struct{}
+// Cores can bind processes to processors on Linux only.
+type Cores struct{}
 
-func (*cores) use(n int) error {
+// Use binds to so many processors; 0: to all that were given.
+func (*Cores) Use(n int) error {
 	if n == 0 {
 		return nil
 	}
