@@ -17,7 +17,7 @@ type sandbox struct {
 	mind *mind
 }
 
-// Open implements agent.Sandbox.
+// Open implements isolation.Sandbox.
 func (s *sandbox) Open(ctx context.Context, b *bundle.Bundle, settings harness.Settings) (isolation.Session, error) {
 	inner, err := s.Sandbox.Open(ctx, b, settings)
 	if err != nil {
@@ -32,7 +32,7 @@ type session struct {
 	function string // digest
 }
 
-// Run implements agent.Session.
+// Run implements isolation.Session.
 func (s *session) Run(ctx context.Context, shard int64, input []byte) (harness.Result, error) {
 	random, lies := s.mind.decides(s.function, shard)
 	if lies && s.mind.options.Kind == Lazy {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// explanation is what /docs/problems says of one code.
-type explanation struct {
+// Explanation is what /docs/problems says of one code.
+type Explanation struct {
 	Code   string
 	Status int
 	Text   string // what it means
@@ -15,15 +15,15 @@ type explanation struct {
 }
 
 // Explained are all codes that are known here, in the order of the alphabet.
-func Explained() []explanation {
+func Explained() []Explanation {
 	all := slices.Concat(apiProblems(), namedProblems(), domainProblems(), partitionProblems(), moduleProblems(), quotaProblems())
-	slices.SortFunc(all, func(a, b explanation) int { return cmp.Compare(a.Code, b.Code) })
-	return slices.CompactFunc(all, func(a, b explanation) bool { return a.Code == b.Code })
+	slices.SortFunc(all, func(a, b Explanation) int { return cmp.Compare(a.Code, b.Code) })
+	return slices.CompactFunc(all, func(a, b Explanation) bool { return a.Code == b.Code })
 }
 
-func apiProblems() []explanation {
+func apiProblems() []Explanation {
 	const docs = "Look the operation up in the reference."
-	return []explanation{
+	return []Explanation{
 		{CodeInternal, http.StatusInternalServerError, "Something went wrong on the server. The answer says nothing more on purpose.", "Try again later; if it stays, give the operator the request_id."},
 		{CodeUnauthorized, http.StatusUnauthorized, "The request has no key.", "Send Authorization: Bearer <key>."},
 		{CodeNotToOne, http.StatusForbidden, "The key may begin bulk actions, and may not do this one to a single item.", "Use a key of one of the roles that the hint names."},

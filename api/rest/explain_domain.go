@@ -19,8 +19,8 @@ import (
 )
 
 // namedProblems are the errors that the domain has a variable for.
-func namedProblems() []explanation {
-	var all []explanation
+func namedProblems() []Explanation {
+	var all []Explanation
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded, functions.ErrCallFailed,
@@ -30,15 +30,15 @@ func namedProblems() []explanation {
 		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,
 		fleet.ErrOtherServer, dispatch.ErrTooMuchToCheck,
 	} {
-		all = append(all, explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
+		all = append(all, Explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
 	}
 	return all
 }
 
 // domainProblems are the errors that the domain makes where they occur.
-func domainProblems() []explanation {
+func domainProblems() []Explanation {
 	const correct = "Correct what the detail names."
-	return []explanation{
+	return []Explanation{
 		{"bad_bulk_action", http.StatusUnprocessableEntity, "There is no such bulk action, its filter does not choose what it is about, or it is empty and all were not meant (`all`).", correct},
 		{"cannot_be_undone", http.StatusConflict, "Nothing takes back what the bulk action has done, or it has done nothing, or goes on.", "A bulk action that has ended says what undoes it."},
 		{"nothing_left", http.StatusConflict, "The bulk action goes on, or nothing of it is left to do.", "Wait until it has ended; GET on it says what failed."},
@@ -177,9 +177,9 @@ func domainProblems() []explanation {
 }
 
 // moduleProblems are why a module is refused when it is pushed.
-func moduleProblems() []explanation {
+func moduleProblems() []Explanation {
 	const next = "Mend the module and push it again."
-	var all []explanation
+	var all []Explanation
 	for _, p := range []struct {
 		class wasm.Class
 		text  string
@@ -194,14 +194,14 @@ func moduleProblems() []explanation {
 		{wasm.ClassOutputLimit, "The module writes more than it may."},
 		{wasm.ClassBadOutput, "What the module writes is not what the contract asks for."},
 	} {
-		all = append(all, explanation{"module_" + string(p.class), http.StatusUnprocessableEntity, p.text, next})
+		all = append(all, Explanation{"module_" + string(p.class), http.StatusUnprocessableEntity, p.text, next})
 	}
 	return all
 }
 
-func partitionProblems() []explanation {
+func partitionProblems() []Explanation {
 	const next = "Correct the partition; its forms are under Partition in the reference."
-	var all []explanation
+	var all []Explanation
 	for _, p := range []struct {
 		code partition.Code
 		text string
@@ -222,7 +222,7 @@ func partitionProblems() []explanation {
 		{partition.CodeNoFile, "A manifest names a file or an object that is not there, or more loose objects than it may."},
 		{partition.CodeItemTooLarge, "An item is larger than an item may be."},
 	} {
-		all = append(all, explanation{string(p.code), http.StatusUnprocessableEntity, p.text, next})
+		all = append(all, Explanation{string(p.code), http.StatusUnprocessableEntity, p.text, next})
 	}
 	return all
 }
@@ -236,11 +236,11 @@ func sentence(text string) string {
 }
 
 // quotaProblems are the limits of projects, each with a code of its own.
-func quotaProblems() []explanation {
-	var all []explanation
+func quotaProblems() []Explanation {
+	var all []Explanation
 	for _, name := range tenant.QuotaNames() {
 		about, hint := tenant.AboutQuota(name)
-		all = append(all, explanation{
+		all = append(all, Explanation{
 			tenant.QuotaCode(name), http.StatusTooManyRequests, "The project, key or agent has as many as it may: " + about + ".",
 			"Ask again after Retry-After: " + hint + ".",
 		})

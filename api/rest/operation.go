@@ -66,6 +66,7 @@ type Body struct {
 // retry says what sending a POST again does.
 type retry int
 
+// What sending a POST again does.
 const (
 	retrySafe    retry = iota // the operation does the same thing only once by its nature, with or without an Idempotency-Key
 	RetryWithKey              // an Idempotency-Key makes the server answer the second request with what the first one made
