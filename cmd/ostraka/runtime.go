@@ -15,7 +15,7 @@ import (
 
 func newRuntime(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("runtime", "Python with packages and native code, for functions",
-		newRuntimeImport(t, server), newRuntimeList(t, server), newRuntimeShow(t, server), newRuntimeDelete(t, server))
+		newRuntimeBuild(t, server), newRuntimeImport(t, server), newRuntimeList(t, server), newRuntimeShow(t, server), newRuntimeDelete(t, server))
 }
 
 func newRuntimeList(t *terminal, server *serverFlags) *cobra.Command {

@@ -100,6 +100,30 @@ func (u *upload) object(ctx context.Context, f localFile) (doc answer.Document[c
 	if f.size >= directFrom { // less is there before anybody has read a line about it
 		u.total = f.size
 	}
+	return u.nameless(ctx, f)
+}
+
+// objects stores files without names, and shows how far all of them are.
+func (u *upload) objects(ctx context.Context, files []localFile) error {
+	defer u.bar.finish()
+	for _, f := range files {
+		u.total += f.size
+	}
+	work, ctx := errgroup.WithContext(ctx)
+	work.SetLimit(uploads)
+	for _, f := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		work.Go(func() error {
+			_, err := u.nameless(ctx, f)
+			return err
+		})
+	}
+	return work.Wait()
+}
+
+func (u *upload) nameless(ctx context.Context, f localFile) (doc answer.Document[client.Object], err error) {
 	digest, err := digestOfFile(ctx, f.path)
 	if err != nil {
 		return doc, fmt.Errorf("reading %s: %w", f.path, err)

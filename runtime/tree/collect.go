@@ -25,6 +25,7 @@ type Source struct {
 	Root     string   // the folder that its absolute paths begin at
 	Python   string   // the interpreter in it, such as /usr/bin/python3
 	Packages []string // what can be imported, such as numpy; empty: all that lies in its folders of packages
+	Site     string   // a folder of packages besides the interpreter's own, which it goes before; empty: there is none
 }
 
 // Collected is what Collect has made of it.
@@ -45,7 +46,7 @@ func Collect(ctx context.Context, from Source, dst string) (Collected, error) {
 	if err != nil {
 		return Collected{}, fmt.Errorf("collecting a runtime: %w", err)
 	}
-	c := &collector{ctx: ctx, root: root, dst: dst, origin: map[string]string{}}
+	c := &collector{ctx: ctx, root: root, dst: dst, site: from.Site, origin: map[string]string{}}
 	found, err := c.collect(from)
 	if err != nil {
 		return Collected{}, fmt.Errorf("collecting a runtime from %s: %w", from.Root, err)
@@ -57,6 +58,7 @@ type collector struct {
 	ctx    context.Context //nolint:containedctx // of one Collect
 	root   string
 	dst    string
+	site   string            // of the source
 	minor  string            // such as 3.11
 	origin map[string]string // of each file in the tree: its path in the root
 }
@@ -229,18 +231,25 @@ func skippedOfLibrary(name string) bool {
 	return strings.HasPrefix(name, "config-") || strings.HasPrefix(name, "_tkinter.")
 }
 
-// packageFolders are where packages lie, as seen from the interpreter's prefix: those of Debian and of everybody else.
-func (c *collector) packageFolders() []string {
-	return []string{
+// packageFolders are where packages lie: those of Debian and of everybody else below the interpreter's prefix.
+func (c *collector) packageFolders(prefix string) []string {
+	folders := []string{
 		"local/lib/python" + c.minor + "/dist-packages", "lib/python3/dist-packages", "lib/python" + c.minor + "/dist-packages", "lib/python" + c.minor + "/site-packages",
 	}
+	for i, folder := range folders {
+		folders[i] = path.Join(prefix, folder)
+	}
+	if c.site != "" {
+		folders = slices.Insert(folders, 0, c.site)
+	}
+	return folders
 }
 
 // copyPackages copies what can be imported. What lies in two folders comes from the first, as an import would have it.
 func (c *collector) copyPackages(prefix, to string, wanted []string) error {
 	missing, taken := slices.Clone(wanted), map[string]bool{}
-	for _, folder := range c.packageFolders() {
-		real, err := c.resolve(path.Join(prefix, folder))
+	for _, folder := range c.packageFolders(prefix) {
+		real, err := c.resolve(folder)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

@@ -1,11 +1,13 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -25,7 +27,7 @@ func Pack(ctx context.Context, dir string, about Manifest, put func(Piece, []byt
 	if m.Entries, err = list(ctx, root); err != nil {
 		return m, fmt.Errorf("packing a runtime: %w", err)
 	}
-	if err := m.checkEntries(); err != nil { // before anything is read
+	if err := errors.Join(checkBytes(m.Entries), m.checkEntries()); err != nil { // before anything is read
 		return m, fmt.Errorf("packing a runtime: %w", err)
 	}
 	c := &cutter{put: func(data []byte) error {
@@ -40,6 +42,28 @@ func Pack(ctx context.Context, dir string, about Manifest, put func(Piece, []byt
 		return m, fmt.Errorf("packing a runtime: %w", err)
 	}
 	return m, nil
+}
+
+// namedLargest is how many packages an error names of a tree that is too large.
+const namedLargest = 3
+
+// checkBytes refuses a tree that is too large, and says what makes it so.
+func checkBytes(entries []Entry) error {
+	var all int64
+	of := map[string]int64{}
+	for _, e := range entries {
+		all += e.Size
+		of[packageOf(e.Path)] += e.Size
+	}
+	if all <= MaxTreeBytes {
+		return nil
+	}
+	names := slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+	var largest []string
+	for _, name := range names[:min(namedLargest, len(names))] {
+		largest = append(largest, fmt.Sprintf("%s has %d", name, of[name]))
+	}
+	return fmt.Errorf("the files have more than %d bytes, %d: %s: leave packages out that no function imports", MaxTreeBytes, all, strings.Join(largest, ", "))
 }
 
 // list finds the files and links of a folder, in order of their paths.

@@ -181,6 +181,19 @@ func TestHostileManifests(t *testing.T) {
 	require.ErrorContains(t, err, "more than 16777216 bytes")
 }
 
+// TestATreeThatIsTooLarge is refused before it is read, and the error says what is large; at the limit it is not.
+func TestATreeThatIsTooLarge(t *testing.T) {
+	dir := folder(t, nil)
+	_, m, _ := pack(t, dir)
+	large := filepath.Join(dir, "lib/python3.11/site-packages/large.bin")
+	require.NoError(t, os.WriteFile(large, nil, 0o600))
+	require.NoError(t, os.Truncate(large, MaxTreeBytes-m.Bytes()+1)) // a file of holes takes no disk
+	_, err := Pack(t.Context(), dir, about, func(Piece, []byte) error { t.Fatal("it was read"); return nil })
+	require.ErrorContains(t, err, "the files have more than 1073741824 bytes, 1073741825: lib/python3.11/site-packages/large.bin has 1073")
+	require.ErrorContains(t, err, "leave packages out")
+	require.NoError(t, checkBytes([]Entry{{Path: "a", Size: MaxTreeBytes}}))
+}
+
 // TestLongListsAreNotRead has the largest manifest take a few times its own size in memory, whatever is in it.
 func TestLongListsAreNotRead(t *testing.T) {
 	for list, value := range map[string]string{"entries": "{}", "pieces": "{}", "libraries": `""`, "packages": `""`} {
