@@ -60,6 +60,13 @@ have_python() {
 # Debian's own numpy, which tests make a runtime of.
 have_numpy() { [[ -d /usr/lib/python3/dist-packages/numpy ]]; }
 
+# A compiler and Python's headers, with which tests build an extension of it.
+have_python_headers() {
+    local headers
+    headers=$(python3 -c 'import sysconfig; print(sysconfig.get_paths()["include"])' 2>/dev/null) || return
+    echo '#include <Python.h>' | "${CC:-gcc}" "-I$headers" -E - >/dev/null 2>&1
+}
+
 have_chromium() { command -v chromium || command -v google-chrome; } >/dev/null
 
 # Tests start a daemon of their own, so the programs are all that is needed.
@@ -126,13 +133,14 @@ find_tests() {
 
 readonly tests_of_database='ostraka/(testenv|devdb)"|package devdb' tests_of_docker='StartDocker|DockerDaemon'
 readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='"node", "--test"' tests_of_alerts='"promtool"'
-readonly tests_of_numpy='\bnumpy\b'
+readonly tests_of_numpy='\bnumpy\b' tests_of_extensions='TestScripts\b|collatz-c'
 
 want_test() {
     ! tests_use "$tests_of_database" || want_demo
     # Agents carry their own; a test runs a function on the machine's, as --python does.
     want have_python "Python 3.$python_min_minor or later" python3
     ! tests_use "$tests_of_numpy" || want have_numpy "numpy for /usr/bin/python3, of which tests make a runtime" python3-numpy
+    ! tests_use "$tests_of_extensions" || want have_python_headers "a C compiler and Python's headers, with which tests build an extension" gcc libc6-dev libpython3-dev
     ! tests_use "$tests_of_docker" || want_docker
     ! tests_use "$tests_of_chromium" || want have_chromium "Chromium, which opens the web pages in tests" chromium
     ! tests_use "$tests_of_portal" || want_web

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"testing"
 
 	"github.com/docker/docker/api/types/image"
@@ -52,6 +54,36 @@ func TestRuntimes(t *testing.T) {
 	later := &engine{cfg: cfg, client: c, log: cfg.Log}
 	require.NoError(t, later.findRuntimeImages(t.Context()))
 	require.Equal(t, p.e.runtimes.tags, later.runtimes.tags, "another process finds the image, and removes it in its turn")
+}
+
+// TestAnExtensionInC has the example run in an image of its runtime.
+func TestAnExtensionInC(t *testing.T) {
+	wheels := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "../../examples/collatz-c/build.sh", wheels).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	n := treetest.OfWheels(t, wheels, "collatz-c\n")
+	cache, err := runtimes.NewCache(t.TempDir(), runtimes.DefaultCacheBytes, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	at, release, err := cache.Get(t.Context(), n.Digest, n.Fetch)
+	require.NoError(t, err)
+	defer release()
+	source, err := os.ReadFile("../../examples/collatz-c/main.py")
+	require.NoError(t, err)
+	code, err := bundle.Pack(n.Folder(t, string(source), ""))
+	require.NoError(t, err)
+	x := newExecutor(t, func(*Config) {})
+	batch := batchOf(code, `{"from":"1","to":"100000"}`)
+	batch.Tree = &at
+	results, err := x.Recheck(t.Context(), batch)
+	require.NoError(t, err)
+	require.Equal(t, harness.StatusOK, results[0].Status, "%+v", results[0].Exception)
+	require.JSONEq(t, `{"longest":350,"steps":10753712}`, results[0].Output)
+	c, err := newClient(x.cfg.Host)
+	require.NoError(t, err)
+	p, err := x.ready(t.Context())
+	require.NoError(t, err)
+	_, _ = c.ImageRemove(t.Context(), p.e.runtimeTag(&at), image.RemoveOptions{Force: true}) // only disk suffers
+	require.NoError(t, c.Close())
 }
 
 // TestRuntimesAndAPinnedImage: an operator who wants one image gets no other.
