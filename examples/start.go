@@ -15,7 +15,7 @@ import (
 var starts embed.FS
 
 // StartLanguages are those in which there is a function to begin with.
-func StartLanguages() []string { return []string{"c", "go", "python", "rust"} }
+func StartLanguages() []string { return []string{"assemblyscript", "c", "go", "python", "rust"} }
 
 // startSuffix keeps a file from meaning something here that it means where it is copied to, such as go.mod.
 const startSuffix = ".start"

@@ -29,8 +29,8 @@ func newFunctionInit(t *terminal) *cobra.Command {
 		Use:   "init NAME",
 		Short: "Make the folder of a function to begin with",
 		Long: `Make a folder with a function to begin with, which counts palindromes: it builds with one command, passes
-ostraka function check, and is to be changed into what you want. Python needs no build; C, Rust and Go are built into
-WebAssembly by the folder's build.sh. No server is needed.`,
+ostraka function check, and is to be changed into what you want. Python needs no build; C, Rust, Go and AssemblyScript are built
+into WebAssembly by the folder's build.sh. No server is needed.`,
 		Example: "  ostraka function init palindromes --language rust\n  palindromes/build.sh\n  ostraka function check palindromes",
 		Args:    arguments(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return o.run(args[0]) },
@@ -77,7 +77,7 @@ func (o *functionInitOptions) checkLanguage() error {
 	switch {
 	case slices.Contains(examples.StartLanguages(), o.language):
 		return nil
-	case o.language == "assemblyscript" || o.language == "zig":
+	case o.language == "zig":
 		return &exitError{
 			code: exitUsage, err: fmt.Errorf("there is no function to begin with in %s yet", o.language),
 			hint: "docs/functions-wasm.md has the command that builds one",

@@ -41,6 +41,8 @@ func TestScripts(t *testing.T) {
 	require.NoError(t, err)
 	examples, err := filepath.Abs("../../examples")
 	require.NoError(t, err)
+	asc, err := filepath.Abs("../../.cache/assemblyscript/node_modules/.bin/asc") // where scripts/setup.sh puts it
+	require.NoError(t, err)
 	interpreter, err := pythonDir(systemTerminal()) // unpacked once for all scripts, which have no home
 	require.NoError(t, err)
 	goCache := os.Getenv("GOCACHE") // scripts that build a function in Go have no home
@@ -68,7 +70,7 @@ func TestScripts(t *testing.T) {
 				"OSTRAKA_URL="+d.info.URL, "OSTRAKA_PROJECT="+p.info.Project, "OSTRAKA_KEY="+p.info.OwnerKey,
 				"OPERATOR_KEY="+d.info.OperatorKey, "TOKEN="+p.info.EnrolmentToken, "DATABASE_URL="+d.info.DatabaseURL,
 				"EMPTY_DATABASE_URL="+empty, "OSTRAKA_ACCEPT_EULA="+eula.Embedded().Version, pythonDirVariable+"="+interpreter,
-				"MODULE="+module, "RECEIVER="+receiver.URL, "EXAMPLES="+examples, "GORACE="+quickExit, "GOCACHE="+goCache, raceRunner+"="+os.Getenv(raceRunner))
+				"MODULE="+module, "RECEIVER="+receiver.URL, "EXAMPLES="+examples, "ASC="+asc, "GORACE="+quickExit, "GOCACHE="+goCache, raceRunner+"="+os.Getenv(raceRunner))
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
