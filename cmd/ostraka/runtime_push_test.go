@@ -102,7 +102,7 @@ func smallRuntime(t *testing.T, packages int) *packedRuntime {
 	for _, program := range []string{"bin/python3.14", "lib/native/ld.so"} {
 		at := filepath.Join(from, program)
 		require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o700))
-		require.NoError(t, os.WriteFile(at, []byte("program"), 0o700)) //nolint:gosec // a program can be executed
+		require.NoError(t, os.WriteFile(at, []byte("program"), 0o700))
 	}
 	site := "lib/python3.14/site-packages"
 	for i := range packages {
