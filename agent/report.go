@@ -156,15 +156,11 @@ func aboutResults(err error) bool {
 
 // post sends one signed part until it is answered.
 func (r *reporter) post(ctx context.Context, results []client.ShardResult) error {
-	lines := make([]statement.Line, len(results))
-	for i, result := range results {
-		lines[i] = statement.Line{Shard: result.Shard, Status: string(result.Status), Outcome: claimOf(result, r.lease.Manifest.Script != "").Outcome()}
-	}
-	body, err := encode(client.ResultsRequest{Results: results, Signature: ed25519.Sign(r.key, statement.Results(r.lease.ID, lines))})
+	body, err := r.signed(results)
 	if err != nil {
 		return err
 	}
-	return r.persist(ctx, "sending results", func(ctx context.Context) error {
+	err = r.persist(ctx, "sending results", func(ctx context.Context) error {
 		recorded, err := r.server.post(ctx, r.lease.ID, body)
 		if err != nil {
 			r.lease.journal.sync() // they have to wait, perhaps for long
@@ -173,6 +169,12 @@ func (r *reporter) post(ctx context.Context, results []client.ShardResult) error
 		}
 		return err
 	})
+	if r.lease.Statement == statementOfWork && errors.Is(err, answer.Code("bad_results")) {
+		// Another server than the one that has lent the lease, of an older version: it knows of no other statement than the first.
+		r.lease.Statement = 1
+		return r.post(ctx, results)
+	}
+	return err
 }
 
 // encode writes JSON without the escapes that browsers need: outputs stay as short as they are.

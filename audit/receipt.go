@@ -49,7 +49,9 @@ type Statement struct {
 	// Verification is what the server says of the bound, and of the audits drawn; without it the policy has no bound.
 	Verification json.RawMessage `json:"verification,omitempty"`
 	// Draws is by which secret audits were drawn. A statement without is of version 1, and has lines without draws.
-	Draws  *DrawsStated  `json:"draws,omitempty"`
+	Draws *DrawsStated `json:"draws,omitempty"`
+	// Signed is what agents have signed of the results; nil: nothing that a stranger can check.
+	Signed *SignedStated `json:"signed,omitempty"`
 	Shards ShardsStated  `json:"shards"`
 	Answer *AnswerStated `json:"answer,omitempty"`
 }
@@ -153,9 +155,17 @@ const (
 	witnessedVersion = 2
 	// drawnVersion is the version of a receipt that has the record of the secret by which audits were drawn, and of a statement with draws.
 	drawnVersion = 3
+	// signedVersion is the version of a receipt, and of a statement, with the agents' signatures.
+	signedVersion = 4
 )
 
+// readVersions says which versions this program reads.
+const readVersions = "this program reads the versions 1, 2 of receipts with witnesses, 3 of those with draws, and 4 of those with signatures of agents"
+
 func (w receiptWire) version() int {
+	if states(w.Statement).Signed != nil {
+		return signedVersion
+	}
 	if w.Commitment != nil {
 		return drawnVersion
 	}
@@ -166,6 +176,9 @@ func (w receiptWire) version() int {
 }
 
 func (s Statement) version() int {
+	if s.Signed != nil {
+		return signedVersion
+	}
 	if s.Draws != nil {
 		return drawnVersion
 	}
@@ -173,11 +186,22 @@ func (s Statement) version() int {
 }
 
 // StatesDraws says whether the canonical bytes of a statement are of one with draws, whose lines have them too.
-func StatesDraws(statement []byte) bool {
-	var s struct {
-		Draws *struct{} `json:"draws"`
+func StatesDraws(statement []byte) bool { return states(statement).Draws != nil }
+
+// StatesSigned says whether they are of one with signatures of agents, which stand between the lines then.
+func StatesSigned(statement []byte) bool { return states(statement).Signed != nil }
+
+// stated are parts of a statement, by whose presence its version is told.
+type stated struct {
+	Draws  *struct{} `json:"draws"`
+	Signed *struct{} `json:"signed"`
+}
+
+func states(statement []byte) (s stated) {
+	if json.Unmarshal(statement, &s) != nil {
+		return stated{}
 	}
-	return json.Unmarshal(statement, &s) == nil && s.Draws != nil
+	return s
 }
 
 // Canonical are the bytes that the log vouches for.
@@ -230,8 +254,7 @@ func OpenReceipt(text []byte, key string) (Receipt, error) {
 		return Receipt{}, errors.New("this is no receipt: one begins with {\"ostraka\":\"receipt\"")
 	}
 	if w.V != w.version() {
-		return Receipt{}, fmt.Errorf("a receipt of version %d: this program reads version %d, version %d of receipts with witnesses, and version %d of those with draws",
-			w.V, receiptVersion, witnessedVersion, drawnVersion)
+		return Receipt{}, fmt.Errorf("a receipt of version %d: %s", w.V, readVersions)
 	}
 	if err := strict(text, &w); err != nil {
 		return Receipt{}, fmt.Errorf("the receipt was changed: %w", err)
@@ -285,7 +308,7 @@ func (r *Receipt) proven(w receiptWire) (err error) {
 func (s Statement) check() error {
 	switch {
 	case s.V != s.version():
-		return fmt.Errorf("it is of version %d: this program reads version %d, and version %d of statements with draws", s.V, receiptVersion, drawnVersion)
+		return fmt.Errorf("it is of version %d: this program reads the versions 1, 3 of statements with draws, and 4 of those with signatures of agents", s.V)
 	case !isDigest(s.Shards.Root) || !isDigest(s.Function.Digest):
 		return errors.New("a digest in it is none")
 	case s.Shards.Total < 0 || s.Shards.Total > MaxReceiptShards:
@@ -295,6 +318,11 @@ func (s Statement) check() error {
 	}
 	if s.Draws != nil {
 		if err := s.Draws.check(); err != nil {
+			return err
+		}
+	}
+	if s.Signed != nil {
+		if err := s.Signed.check(s.Shards.Accepted); err != nil {
 			return err
 		}
 	}
@@ -348,6 +376,8 @@ func isDigest(text string) bool {
 	_, err := hashOf(text)
 	return err == nil
 }
+
+func hexOf(h Hash) string { return hex.EncodeToString(h[:]) }
 
 // hashOf reads a hash in hex, as it must be written.
 func hashOf(text string) (h Hash, err error) {

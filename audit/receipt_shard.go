@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,8 +9,11 @@ import (
 )
 
 const (
-	// MaxShardProofBytes is how long the proof of one shard may be: a receipt without lines, one line, and a path of 24 hashes at most.
-	MaxShardProofBytes = MaxReceiptBytes + MaxShardLine + 4<<10
+	// MaxShardProofBytes is how long the proof of one shard may be: a receipt without lines, one line, a path of 24 hashes at most, and what each
+	// agent of the line has signed.
+	MaxShardProofBytes = MaxReceiptBytes + MaxShardLine + 4<<10 + MaxShardAgents*maxShardSignature
+	// maxShardSignature is how long one of these may be, with the record of the agent's key.
+	maxShardSignature = 8 << 10
 	// maxShardPath is how many hashes a path has in the tree of MaxReceiptShards lines.
 	maxShardPath = 24
 )
@@ -19,6 +21,8 @@ const (
 const (
 	shardProofKind    = "receipt-shard"
 	shardProofVersion = 1
+	// signedShardVersion is the version of one with signatures of agents.
+	signedShardVersion = 2
 )
 
 type shardProofWire struct {
@@ -28,6 +32,15 @@ type shardProofWire struct {
 	Line    json.RawMessage `json:"line"`
 	Index   int64           `json:"index"` // of the line, counted from 0
 	Path    []string        `json:"path"`  // RFC 6962, from the leaf to the root
+	// Signatures are those of agents that the line names.
+	Signatures []ShardSignature `json:"signatures,omitempty"`
+}
+
+func (w shardProofWire) version() int {
+	if len(w.Signatures) > 0 {
+		return signedShardVersion
+	}
+	return shardProofVersion
 }
 
 // ShardProof is one shard of a receipt, proven without the lines of the others.
@@ -35,6 +48,7 @@ type ShardProof struct {
 	Receipt Receipt
 	Line    ShardLine
 	Index   int64
+	Signed  []SignedSeen // the agents whose signatures it has
 }
 
 // IsShardProof says whether a line is the proof of one shard, and not a receipt.
@@ -45,12 +59,11 @@ func IsShardProof(text []byte) bool {
 	return json.Unmarshal(text, &w) == nil && w.Kind == shardProofKind
 }
 
-// EncodeShardProof writes the proof of a shard out of a receipt without lines, the line, and its path in the tree of the lines.
-func EncodeShardProof(receipt, line []byte, index int64, path []Hash) ([]byte, error) {
-	w := shardProofWire{Kind: shardProofKind, V: shardProofVersion, Receipt: receipt, Line: line, Index: index, Path: make([]string, len(path))}
-	for i, h := range path {
-		w.Path[i] = base64.StdEncoding.EncodeToString(h[:])
-	}
+// EncodeShardProof writes the proof of a shard out of a receipt without lines, the line, its path in the tree of the lines, and what
+// agents have signed of it.
+func EncodeShardProof(receipt, line []byte, index int64, path []Hash, signatures ...ShardSignature) ([]byte, error) {
+	w := shardProofWire{Kind: shardProofKind, Receipt: receipt, Line: line, Index: index, Path: hashTexts(path), Signatures: signatures}
+	w.V = w.version()
 	text, err := encode(w)
 	if err != nil {
 		return nil, fmt.Errorf("writing the proof of a shard: %w", err)
@@ -67,8 +80,8 @@ func OpenShardProof(text []byte, key string) (p ShardProof, err error) {
 	if err := json.Unmarshal(text, &w); err != nil || w.Kind != shardProofKind {
 		return p, errors.New("this is no proof of a shard: one begins with {\"ostraka\":\"receipt-shard\"")
 	}
-	if w.V != shardProofVersion {
-		return p, fmt.Errorf("the proof of a shard has version %d: this program reads version %d", w.V, shardProofVersion)
+	if w.V != w.version() {
+		return p, fmt.Errorf("the proof of a shard has version %d: this program reads version %d, and version %d of those with signatures of agents", w.V, shardProofVersion, signedShardVersion)
 	}
 	if err := strict(text, &w); err != nil {
 		return p, fmt.Errorf("the proof of a shard was changed: %w", err)
@@ -80,7 +93,11 @@ func OpenShardProof(text []byte, key string) (p ShardProof, err error) {
 		return p, err
 	}
 	p.Index = w.Index
-	return p, w.holds(p)
+	if err := w.holds(p); err != nil {
+		return p, err
+	}
+	p.Signed, err = p.signed(w.Signatures)
+	return p, err
 }
 
 // holds makes sure that the line is one of those that the receipt commits to.
@@ -92,13 +109,9 @@ func (w shardProofWire) holds(p ShardProof) error {
 	if len(w.Path) > maxShardPath {
 		return fmt.Errorf("a path of %d hashes: one has at most %d", len(w.Path), maxShardPath)
 	}
-	path := make(tlog.RecordProof, len(w.Path))
-	for i, text := range w.Path {
-		h, err := base64.StdEncoding.Strict().DecodeString(text)
-		if err != nil || len(h) != len(Hash{}) {
-			return errors.New("a hash of the path cannot be read")
-		}
-		path[i] = Hash(h)
+	path, err := readHashes(w.Path)
+	if err != nil {
+		return fmt.Errorf("the path: %w", err)
 	}
 	root, err := hashOf(said.Root)
 	if err != nil {

@@ -1131,6 +1131,24 @@ func (e ProjectKillScopeScope) Valid() bool {
 	}
 }
 
+// Defines values for ResultsRequestStatement.
+const (
+	ResultsRequestStatementN1 ResultsRequestStatement = 1
+	ResultsRequestStatementN2 ResultsRequestStatement = 2
+)
+
+// Valid indicates whether the value is a known member of the ResultsRequestStatement enum.
+func (e ResultsRequestStatement) Valid() bool {
+	switch e {
+	case ResultsRequestStatementN1:
+		return true
+	case ResultsRequestStatementN2:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Role.
 const (
 	RoleAgent     Role = "agent"
@@ -4580,6 +4598,9 @@ type Lease struct {
 	// Signing Left out where the bundle is not signed by the project's newest key.
 	Signing *LeaseSigning `json:"signing,omitempty"`
 
+	// Statement Which statement about its results the agent is to sign: see postResults.
+	Statement int64 `json:"statement"`
+
 	// TTLSeconds Seconds until the deadline: use this, the clocks may differ.
 	TTLSeconds int64 `json:"ttl_seconds"`
 	Version    int64 `json:"version"`
@@ -5652,7 +5673,13 @@ type ResultsRequest struct {
 
 	// Signature Ed25519, 64 bytes, by the key that the agent enrolled with.
 	Signature []byte `json:"signature"`
+
+	// Statement Which statement is signed. Left out: 1.
+	Statement ResultsRequestStatement `json:"statement,omitempty"`
 }
+
+// ResultsRequestStatement Which statement is signed. Left out: 1.
+type ResultsRequestStatement int64
 
 // RetryWorkflowRunRequest defines model for RetryWorkflowRunRequest.
 type RetryWorkflowRunRequest struct {
@@ -8905,7 +8932,7 @@ type ClientInterface interface {
 
 	// PostResultsWithBody Post results
 	//
-	// Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.
+	// Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.
 	//
 	// The body has at most 16777216 bytes.
 	//
@@ -8918,7 +8945,7 @@ type ClientInterface interface {
 
 	// PostResults Post results
 	//
-	// Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.
+	// Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.
 	//
 	// The body has at most 16777216 bytes.
 	//
@@ -11893,7 +11920,7 @@ func (c *Client) PutOutputWithBody(ctx context.Context, lease openapi_types.UUID
 
 // PostResultsWithBody Post results
 //
-// Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.
+// Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.
 //
 // The body has at most 16777216 bytes.
 //
@@ -11916,7 +11943,7 @@ func (c *Client) PostResultsWithBody(ctx context.Context, lease openapi_types.UU
 
 // PostResults Post results
 //
-// Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.
+// Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.
 //
 // The body has at most 16777216 bytes.
 //
@@ -31777,7 +31804,7 @@ type ClientWithResponsesInterface interface {
 
 	// PostResultsWithBodyWithResponse Post results
 	//
-	// Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.
+	// Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.
 	//
 	// The body has at most 16777216 bytes.
 	//
@@ -31790,7 +31817,7 @@ type ClientWithResponsesInterface interface {
 
 	// PostResultsWithResponse Post results
 	//
-	// Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.
+	// Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.
 	//
 	// The body has at most 16777216 bytes.
 	//
@@ -46611,7 +46638,7 @@ func (c *ClientWithResponses) PutOutputWithBodyWithResponse(ctx context.Context,
 
 // PostResultsWithBodyWithResponse Post results
 //
-// Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.
+// Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.
 //
 // The body has at most 16777216 bytes.
 //
@@ -46630,7 +46657,7 @@ func (c *ClientWithResponses) PostResultsWithBodyWithResponse(ctx context.Contex
 
 // PostResultsWithResponse Post results
 //
-// Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.
+// Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.
 //
 // The body has at most 16777216 bytes.
 //

@@ -185,6 +185,7 @@ type Lease struct {
 	Manifest     bundle.Manifest  `json:"manifest"`
 	Monitor      *threshold.Rules `json:"monitor,omitempty" doc:"The project's thresholds for sandboxes."`
 	Signing      *LeaseSigning    `json:"signing,omitempty" doc:"Left out where the bundle is not signed by the project's newest key."`
+	Statement    int              `json:"statement" doc:"Which statement about its results the agent is to sign: see postResults."`
 	Shards       []LeasedShard    `json:"shards"`
 	Files        bool             `json:"files,omitempty" doc:"The shards' inputs list files: fetch them from the lease and show them to the shard as $OSTRAKA_INPUT."`
 	Deadline     time.Time        `json:"deadline" doc:"By the server's clock; heartbeats move it."`

@@ -83,8 +83,10 @@ func (s *server) leaseProtocol() {
 	}, s.putOutput)
 	rest.Register(s.Server, rest.Operation{
 		ID: "postResults", Method: http.MethodPost, Path: path + "/{lease}/results", Tag: "agent protocol", Summary: "Post results",
-		About: "Some or all of the lease's results, signed together. All are recorded or none. The signature is over the lines ostraka-results/1, the lease's ID, and " +
-			"for each result, in the order of the shards, its shard, status and outcome divided by blanks, each ended by a line feed.",
+		About: "Some or all of the lease's results, signed together. All are recorded or none. Statement 2, which the lease asks for, is the lines ostraka-results/2, " +
+			"the project's ID, the job's, the SHA-256 of the bundle, the lease's ID, how many results there are, and the RFC 6962 root, in hexadecimal, of the tree " +
+			"over them in the order of the shards, each ended by a line feed. A leaf is the result's shard, status and outcome divided by blanks, " +
+			"and its output's digest where that is not the outcome. Statement 1, of agents of before, is the lines ostraka-results/1, the lease's ID, and for each result its shard, status and outcome.",
 		Access: byAgents, Body: rest.Body{Limit: rest.MaxResultsBody, SchemaOf: ResultsRequest{}}, Early: s.holdsLease,
 	}, s.postResults)
 	rest.Register(s.Server, rest.Operation{

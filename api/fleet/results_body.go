@@ -18,6 +18,7 @@ import (
 type ResultsRequest struct {
 	Results   []functions.Result `json:"results" minItems:"1" maxItems:"1024" doc:"In the order of the shards."`
 	Signature []byte             `json:"signature" doc:"Ed25519, 64 bytes, by the key that the agent enrolled with."`
+	Statement int                `json:"statement,omitempty" enum:"1,2" doc:"Which statement is signed. Left out: 1."`
 }
 
 // decodeResults reads a post of results. It is on the hottest path of the server, so it decodes once and strictly instead of twice
@@ -38,7 +39,10 @@ func decodeResults(text []byte) (dispatch.Submission, error) {
 	case n > dispatch.MaxLeaseShards:
 		return dispatch.Submission{}, badResults(fmt.Sprintf("there are %d results, and at most %d may be posted at once", n, dispatch.MaxLeaseShards))
 	}
-	return dispatch.Submission{Results: request.Results, Signature: request.Signature}, nil
+	if n := request.Statement; n < 0 || n > dispatch.StatementOfWork {
+		return dispatch.Submission{}, badResults(fmt.Sprintf("statement %d is signed, and this server knows 1 and 2", n))
+	}
+	return dispatch.Submission{Results: request.Results, Signature: request.Signature, Statement: max(request.Statement, dispatch.StatementOfLease)}, nil
 }
 
 func badResults(detail string) *rest.Problem {

@@ -156,15 +156,22 @@ func getReceipt(ctx context.Context, tx *store.Tx, job uuid.UUID) (JobReceipt, e
 
 // writeReceipt writes the receipt of a job, and, if they are wanted, the lines of its shards after it.
 func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shards bool, write func([]byte) error) error {
-	text, draws, err := s.receiptText(ctx, project, job)
+	first, err := s.receiptText(ctx, project, job)
 	if err != nil {
 		return err
 	}
-	if err := write(append(text, '\n')); err != nil || !shards {
+	if err := write(append(first.text, '\n')); err != nil || !shards {
 		return err
 	}
+	written := int64(0)
 	line := func(l auditlog.ShardLine) error {
-		if !draws {
+		if first.signed && written%receiptBatch == 0 {
+			if err := s.writeSignatures(ctx, project, job, written/receiptBatch, first.size, write); err != nil {
+				return err
+			}
+		}
+		written++
+		if !first.draws {
 			l.Draw = nil
 		}
 		line, err := l.Canonical()
@@ -180,7 +187,7 @@ func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shar
 			if err := base.NotDeleted(ctx, tx, job); err != nil {
 				return err
 			}
-			if lines, err = receiptShards(ctx, tx, job, after, draws); err != nil {
+			if lines, err = receiptShards(ctx, tx, job, after, first.draws); err != nil {
 				return err
 			}
 			archived, err = base.Archived(ctx, tx, job)
@@ -212,11 +219,19 @@ func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shar
 	}
 }
 
+// receiptFirst is the first line of a receipt.
+type receiptFirst struct {
+	text   []byte
+	size   int64 // of the head that proves it
+	draws  bool  // its lines have draws
+	signed bool  // what agents have signed stands between them
+}
+
 // receiptText is a receipt without the lines of its shards, proven by the head that agents of most owners have co-signed, or by the newest.
-func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text []byte, draws bool, err error) {
+func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (first receiptFirst, err error) {
 	head, err := s.head(ctx, project)
 	if err != nil {
-		return nil, false, err
+		return first, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
@@ -241,11 +256,11 @@ func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (text
 		if parts.Commitment, err = row.commitment(ctx, tx, by); err != nil {
 			return err
 		}
-		draws = auditlog.StatesDraws(parts.Statement)
-		text, err = auditlog.EncodeReceipt(parts)
+		first.size, first.draws, first.signed = by.size, auditlog.StatesDraws(parts.Statement), auditlog.StatesSigned(parts.Statement)
+		first.text, err = auditlog.EncodeReceipt(parts)
 		return err
 	})
-	return text, draws, err
+	return first, err
 }
 
 // receiptShards reads lines of a job's shards; draws says whether they have draws.
@@ -265,6 +280,11 @@ type growingReceipt struct {
 	LastShard int64
 	Leaves    int64
 	Peaks     [][]byte
+
+	SignedAgents      int64
+	SignedSubmissions int64
+	SignedResults     int64
+	SignedPeaks       [][]byte
 }
 
 // Receipt grows the tree over a job's accepted shards, so many in one transaction, and then writes the statement and its record in the log.
@@ -304,7 +324,10 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args stepargs.R
 		return false, err
 	}
 	if job.Run != r.Run { // it was aggregated again meanwhile
-		r.Run, r.LastShard, r.Leaves, r.Peaks = job.Run, -1, 0, nil
+		r = growingReceipt{Run: job.Run, AskedBy: r.AskedBy, LastShard: -1}
+		if _, err := store.Exec(ctx, tx, sql.DropSignatures, args.Job, true); err != nil {
+			return false, err
+		}
 	}
 	peaks, err := auditlog.NewPeaks(r.Leaves, r.Peaks)
 	if err != nil {
@@ -318,6 +341,9 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args stepargs.R
 	if err != nil {
 		return false, err
 	}
+	if err := r.sign(ctx, tx, args.Job, lines); err != nil {
+		return false, err
+	}
 	for _, l := range lines {
 		line, err := l.Canonical()
 		if err != nil {
@@ -326,16 +352,20 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args stepargs.R
 		peaks.Add(auditlog.Leaf(line))
 		r.LastShard = l.Shard
 	}
-	if _, err := store.Exec(ctx, tx, sql.GrowReceipt, args.Job, r.Run, r.LastShard, peaks.Size(), peaks.Hashes()); err != nil || len(lines) == receiptBatch {
+	_, err = store.Exec(ctx, tx, sql.GrowReceipt, args.Job, r.Run, r.LastShard, peaks.Size(), peaks.Hashes(), r.SignedAgents, r.SignedSubmissions, r.SignedResults, r.SignedPeaks)
+	if err != nil || len(lines) == receiptBatch {
 		return true, err
 	}
-	return false, s.endReceipt(ctx, tx, args, job, r.AskedBy, &peaks)
+	return false, s.endReceipt(ctx, tx, args, job, r, &peaks)
 }
 
 // endReceipt writes what the receipt says, and its record.
-func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args stepargs.ReceiptArgs, row jobs.Row, by string, peaks *auditlog.Peaks) error {
+func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args stepargs.ReceiptArgs, row jobs.Row, r growingReceipt, peaks *auditlog.Peaks) error {
 	said, err := s.statement(ctx, tx, args, row, peaks)
 	if err != nil {
+		return err
+	}
+	if said.Signed, err = r.signed(); err != nil {
 		return err
 	}
 	var draws drawsRecord
@@ -350,12 +380,18 @@ func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args stepargs.Re
 	if err != nil {
 		return fmt.Errorf("encoding the record of a receipt: %w", err)
 	}
-	record, _, err := store.One[unsealedRow](ctx, tx, sql.AddReceiptRecord, by, auditlog.ReceiptAction, args.Job.String(), detail)
+	record, _, err := store.One[unsealedRow](ctx, tx, sql.AddReceiptRecord, r.AskedBy, auditlog.ReceiptAction, args.Job.String(), detail)
 	if err != nil {
 		return err
 	}
 	sealed, err := record.canonical()
 	if err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, tx, sql.DropSignatures, args.Job, false); err != nil {
+		return err
+	}
+	if _, err := store.Exec(ctx, tx, sql.KeepSignatures, args.Job); err != nil {
 		return err
 	}
 	_, err = store.Exec(ctx, tx, sql.EndReceipt, args.Job, string(statement), record.Seq, string(sealed), draws.seq, draws.text)

@@ -19,6 +19,6 @@ func (s *Service) ReceiptText(ctx context.Context, project, job uuid.UUID) (stri
 	if err != nil || !asked {
 		return "", err
 	}
-	text, _, err := s.receiptText(ctx, project, job)
-	return string(text), err
+	first, err := s.receiptText(ctx, project, job)
+	return string(first.text), err
 }

@@ -287,7 +287,7 @@ func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []
 	return &functions.Lease{
 		ID: id, Project: from.ProjectID, Job: from.JobID,
 		Function: gate.FunctionName, Version: gate.Version, BundleDigest: gate.Digest, BundleSize: gate.Size, Manifest: gate.Manifest,
-		Shards: shards, Files: gate.Partition.Files(), Deadline: time.Now().Add(s.leaseTTL), TTLSeconds: int(s.leaseTTL / time.Second),
+		Statement: StatementOfWork, Shards: shards, Files: gate.Partition.Files(), Deadline: time.Now().Add(s.leaseTTL), TTLSeconds: int(s.leaseTTL / time.Second),
 	}
 }
 

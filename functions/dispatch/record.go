@@ -35,7 +35,8 @@ type Recorded struct {
 // Submission is one signed post of results.
 type Submission struct {
 	Results   []functions.Result
-	Signature []byte // Ed25519 over statement.Results
+	Signature []byte // Ed25519 over what Statement says
+	Statement int    // StatementOfLease or StatementOfWork
 }
 
 // Record stores the results of a lease. A result counts only when its digest, its signature and its lease hold; one that does not
@@ -71,7 +72,7 @@ func (s *Service) recordSubmission(ctx context.Context, agent, lease uuid.UUID, 
 	var recorded Recorded
 	var fresh []result.Checked
 	err = s.env.Project(ctx, holder.ProjectID, func(tx *store.Tx) (err error) {
-		recorded, fresh, err = s.record(ctx, tx, holder, agent, lease, checked, sub.Signature)
+		recorded, fresh, err = s.record(ctx, tx, holder, agent, lease, checked, sub)
 		return err
 	})
 	if err != nil {
@@ -103,6 +104,9 @@ func checkSubmission(lease uuid.UUID, holder leaseHolder, sub Submission) ([]res
 		checked[i] = c
 		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: outcome}
 	}
+	if sub.Statement == StatementOfWork {
+		return checked, nil // checkWork, when the function is known
+	}
 	if len(holder.PublicKey) != ed25519.PublicKeySize || !ed25519.Verify(holder.PublicKey, statement.Results(lease, lines), sub.Signature) {
 		return nil, functions.ErrBadSignature
 	}
@@ -114,12 +118,14 @@ type recordGate struct {
 	Shards   []int64
 	Reported int
 	JobState functions.JobState
+	Digest   string // of the function's bundle
 	Limits   bundle.Limits
 	Confirm  bool // the job says which results matter
 	Controls bool // the job brought shards with known answers
 
 	ShardsTotal int64
 	Module      *string // that folds the results; nil: none
+	KeyKnown    bool    // the log has the agent's key
 }
 
 // small says whether the request may carry out what follows from it: at most one page is to be folded, by a module that we know.
@@ -128,10 +134,13 @@ func (g recordGate) small() bool {
 }
 
 // record returns the results that were new.
-func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, agent, lease uuid.UUID, results []result.Checked, signature []byte) (Recorded, []result.Checked, error) {
+func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, agent, lease uuid.UUID, results []result.Checked, sub Submission) (Recorded, []result.Checked, error) {
 	gate, found, err := store.One[recordGate](ctx, tx, sql.GateRecord, lease, agent)
 	if err != nil || !found {
 		return Recorded{}, nil, base.OrLeaseOfDeleted(err)
+	}
+	if err := checkWork(holder, lease, gate.Digest, results, sub); err != nil {
+		return Recorded{}, nil, err
 	}
 	if err := checkAgainstLease(gate, results); err != nil {
 		return Recorded{}, nil, err
@@ -162,8 +171,13 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 		shortcut.Open = gate.small()
 	}
 	submission := base.NewID()
-	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, attempts, stated(results, attempts), signature); err != nil {
+	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, attempts, stated(results, attempts), sub); err != nil {
 		return Recorded{}, nil, err
+	}
+	if sub.Statement == StatementOfWork && !gate.KeyKnown {
+		if err := recordKey(ctx, tx, agent, holder.PublicKey); err != nil {
+			return Recorded{}, nil, err
+		}
 	}
 	if err := answerControls(ctx, tx, lease, controls); err != nil {
 		return Recorded{}, nil, err
@@ -282,9 +296,9 @@ func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64
 }
 
 // insertAttempts writes all results with one statement.
-func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []result.Checked, stated []int64, signature []byte) error {
-	values := append([]any{submission, lease, job, agent, signature}, result.Columns(results)...)
-	_, err := store.Exec(ctx, tx, sql.AddAttempts, append(values, stated)...)
+func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []result.Checked, stated []int64, sub Submission) error {
+	values := append([]any{submission, lease, job, agent, sub.Signature}, result.Columns(results)...)
+	_, err := store.Exec(ctx, tx, sql.AddAttempts, append(values, stated, max(sub.Statement, StatementOfLease))...)
 	return err
 }
 

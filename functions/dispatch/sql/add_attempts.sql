@@ -1,5 +1,5 @@
 with post as (
-    insert into submissions (id, lease_id, job_id, agent_id, signature, shards, stated) values ($1, $2, $3, $4, $5, $6, $16)
+    insert into submissions (id, lease_id, job_id, agent_id, signature, shards, stated, statement) values ($1, $2, $3, $4, $5, $6, $16, $17)
 )
 insert into attempts (submission_id, lease_id, job_id, agent_id, shard, status, output, output_digest, outcome,
     output_bytes, cpu_us, wall_us, peak_rss, diagnostics)

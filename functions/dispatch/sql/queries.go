@@ -12,6 +12,7 @@ var files embed.FS
 
 // The queries.
 var (
+	AddAgentKey        = store.Load(files, "add_agent_key")
 	AddAttempts        = store.Load(files, "add_attempts")
 	AddLease           = store.Load(files, "add_lease")
 	AddRefusal         = store.Load(files, "add_refusal")

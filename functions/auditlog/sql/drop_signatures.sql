@@ -1,0 +1,1 @@
+delete from receipt_signatures where job_id = $1 and making = $2
