@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/eula"
@@ -50,6 +51,9 @@ type fakeServer struct {
 	asked        []int                // sizes that were asked for
 	results      map[int64]client.ShardResult
 	posts        int
+	asks         int   // which statement its leases ask for
+	statement    int   // the only one that it knows; 0: it knows both
+	signed       []int // which ones it got
 	outputs      map[string]string
 	files        map[string]string // inputs of shards by digest, where they have some
 	fetched      []string          // "SHARD DIGEST" of each request for one
@@ -261,7 +265,7 @@ func (f *fakeServer) lease(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fakeServer) lend(w http.ResponseWriter, id uuid.UUID) {
-	answerJSON(w, 200, client.Lease{ID: id, Project: f.project, Signing: f.signing, Function: "double", BundleDigest: f.bundle.Digest, BundleSize: f.bundle.Size, Shards: f.leases[id], Files: f.files != nil, TTLSeconds: f.ttl})
+	answerJSON(w, 200, client.Lease{ID: id, Project: f.project, Signing: f.signing, Function: "double", Statement: int64(f.asks), BundleDigest: f.bundle.Digest, BundleSize: f.bundle.Size, Shards: f.leases[id], Files: f.files != nil, TTLSeconds: f.ttl})
 }
 
 func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID, lent []client.LeasedShard) {
@@ -282,10 +286,19 @@ func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID
 		}
 		lines = append(lines, statement.Line{Shard: result.Shard, Status: string(result.Status), Outcome: claimOf(result, false).Outcome()})
 	}
-	if !ed25519.Verify(f.public, statement.Results(id, lines), request.Signature) {
+	if f.statement == 1 && request.Statement != 0 { // as servers of before, which know of no such field
+		problem(w, 422, "bad_results")
+		return
+	}
+	signed := statement.Results(id, lines)
+	if request.Statement == statementOfWork {
+		signed = f.workOf(id, lines, request.Results)
+	}
+	if !ed25519.Verify(f.public, signed, request.Signature) {
 		problem(w, 403, "bad_signature")
 		return
 	}
+	f.signed = append(f.signed, int(request.Statement))
 	recorded := client.Recorded{}
 	for _, result := range request.Results {
 		if _, again := f.results[result.Shard]; again {
@@ -296,6 +309,15 @@ func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID
 		f.results[result.Shard] = result
 	}
 	answerJSON(w, 200, recorded)
+}
+
+// workOf is what an agent signs where the lease asks for it.
+func (f *fakeServer) workOf(lease uuid.UUID, lines []statement.Line, results []client.ShardResult) []byte {
+	said := make([]audit.WorkLine, len(lines))
+	for i, l := range lines {
+		said[i] = audit.WorkLine{Shard: l.Shard, Status: l.Status, Outcome: l.Outcome, Output: results[i].OutputDigest}
+	}
+	return audit.WorkStatement(audit.Work{Project: f.project.String(), Job: uuid.Nil.String(), Function: f.bundle.Digest, Lease: lease.String()}, said)
 }
 
 func (f *fakeServer) heartbeat(w http.ResponseWriter, r *http.Request) {

@@ -3,7 +3,6 @@ package agent
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
-	"github.com/ostraka/ostraka/runtime/statement"
 )
 
 const (

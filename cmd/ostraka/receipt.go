@@ -27,6 +27,7 @@ type receiptVerifyOptions struct {
 	key       string
 	witnesses []string
 	results   string
+	signed    bool
 }
 
 func newReceiptVerify(t *terminal) *cobra.Command {
@@ -43,6 +44,9 @@ co-signed the checkpoint, as ostraka agent witness show prints it on a machine t
 
 Of a receipt that has the secret by which audits were drawn every draw is repeated. It is the secret whose digest the log has a
 record of since the job was submitted, so that nobody chose the audits by what came in.
+
+Agents sign what they give as results of this job and this function, with keys that the log has records of. Every such signature in
+the receipt is verified; --signed refuses a receipt in which an accepted result has none.
 
 Give the key that you know of, from ostraka audit checkpoint: without it a pass says only that the receipt agrees
 with itself. What a pass does not prove is printed with it. The exit code is 0 only when nothing is wrong, and 1 when the receipt
@@ -62,6 +66,7 @@ or something given with it is refused: -o json says then too what was found.`,
 	o.reexecution.register(f)
 	f.StringVar(&o.key, "key", "", "the key of the project's log, as ostraka audit checkpoint shows it; left out: the one in the receipt")
 	f.StringArrayVar(&o.witnesses, "witness", nil, "the key of an agent that must have co-signed the receipt's checkpoint; may be given again")
+	f.BoolVar(&o.signed, "signed", false, "refuse a receipt with a result that no agent has signed so that a stranger can check it")
 	f.StringVar(&o.results, "results", "", "the job's results, as ostraka job results prints them")
 	return cmd
 }
@@ -116,9 +121,12 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 	if err != nil {
 		return receiptReport{}, refused(err)
 	}
-	v := &receiptCheck{options: o, receipt: r, lines: in, draws: newDrawsCheck(r.Statement)}
+	v := &receiptCheck{options: o, receipt: r, lines: in, draws: newDrawsCheck(r.Statement), signatures: audit.NewSignatureCheck(r)}
 	if err = o.checkWitnesses(r); err == nil {
 		err = v.run(ctx)
+	}
+	if err == nil {
+		err = o.checkSigned(v.signaturesReport())
 	}
 	return v.report(err == nil), err
 }

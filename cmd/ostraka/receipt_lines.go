@@ -24,6 +24,8 @@ type receiptCheck struct {
 	folded   bool
 	executed int64
 	draws    *drawsCheck
+
+	signatures *audit.SignatureCheck // what agents have signed; nil: the file proves one shard
 }
 
 func (v *receiptCheck) run(ctx context.Context) error {
@@ -80,6 +82,12 @@ func (v *receiptCheck) each(see func(audit.ShardLine) error) error {
 		if err != nil {
 			return refused(fmt.Errorf("after shard %d: %w", last, err))
 		}
+		if audit.IsSignedLine(text) {
+			if err := v.signatures.Line(text); err != nil {
+				return refused(err)
+			}
+			continue
+		}
 		shard, err := audit.ParseShardLine(text)
 		if err != nil {
 			return refused(fmt.Errorf("after shard %d: %w", last, err))
@@ -92,6 +100,9 @@ func (v *receiptCheck) each(see func(audit.ShardLine) error) error {
 		if shard.Server {
 			v.byServer++
 		}
+		if err := v.signatures.Shard(shard); err != nil {
+			return refused(err)
+		}
 		if err := v.draws.see(shard); err != nil {
 			return err
 		}
@@ -101,6 +112,9 @@ func (v *receiptCheck) each(see func(audit.ShardLine) error) error {
 	}
 	if root := v.peaks.Root(); v.peaks.Size() != said.Accepted || hex.EncodeToString(root[:]) != said.Root {
 		return refused(fmt.Errorf("its %d lines of shards are not the %d that the log vouches for", v.peaks.Size(), said.Accepted))
+	}
+	if err := v.signatures.End(); err != nil {
+		return refused(err)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ostraka/ostraka/audit"
@@ -24,14 +25,16 @@ type receiptReport struct {
 	one       *audit.ShardProof
 	committed *audit.Committed
 	// What was looked at here; 0: nothing.
-	Lines     int64        `json:"lines_checked"`
-	ByServer  int64        `json:"executed_by_server"`
-	Results   int64        `json:"results_checked"`
-	ByDigest  int64        `json:"results_without_output"` // of which the file has only the digest
-	Folded    bool         `json:"folded_again"`
-	Executed  int64        `json:"executed_again"`
-	Draws     *drawsReport `json:"draws,omitempty"` // nil: the receipt does not have the secret of draws
-	NotProved []string     `json:"not_proved,omitempty"`
+	Lines    int64        `json:"lines_checked"`
+	ByServer int64        `json:"executed_by_server"`
+	Results  int64        `json:"results_checked"`
+	ByDigest int64        `json:"results_without_output"` // of which the file has only the digest
+	Folded   bool         `json:"folded_again"`
+	Executed int64        `json:"executed_again"`
+	Draws    *drawsReport `json:"draws,omitempty"` // nil: the receipt does not have the secret of draws
+	// Signatures are those of agents; nil: the file has no lines that they are about.
+	Signatures *signaturesReport `json:"signatures,omitempty"`
+	NotProved  []string          `json:"not_proved,omitempty"`
 }
 
 func (v *receiptCheck) report(verified bool) receiptReport {
@@ -45,8 +48,9 @@ func (v *receiptCheck) report(verified bool) receiptReport {
 	}
 	r.Draws = v.draws.report(v.receipt.Committed)
 	r.committed = v.receipt.Committed
+	r.Signatures = v.signaturesReport()
 	if verified {
-		r.NotProved = append(v.notProved(), drawsNotProved(r)...)
+		r.NotProved = slices.Concat(v.notProved(), drawsNotProved(r), signaturesNotProved(r))
 	}
 	return r
 }
@@ -121,6 +125,9 @@ func receiptFields(r receiptReport) [][2]string {
 		add(true, "shard", shardText(r.one))
 	}
 	add(r.Lines > 0, "lines", fmt.Sprintf("%d are those that the log vouches for; a server executed %d of them too", r.Lines, r.ByServer))
+	if r.Signatures != nil {
+		add(true, "signatures", r.Signatures.text())
+	}
 	if r.Draws != nil {
 		add(r.Lines > 0, "audits", drawsText(r.Draws))
 		add(r.one != nil, "audit", oneDrawText(r.one, r.Draws))

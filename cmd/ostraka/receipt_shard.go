@@ -19,8 +19,8 @@ func newReceiptShard(t *terminal) *cobra.Command {
 	o := &receiptVerifyOptions{terminal: t}
 	cmd := &cobra.Command{
 		Use: "shard FILE SHARD", Short: "Print a small file that proves one shard of a receipt", Args: arguments(2),
-		Long: `Print a small file that proves one shard of a receipt, - is stdin: the receipt without its lines, the line of the shard, and the path
-from it to the root that the log vouches for. It is some KiB long whatever the number of shards, and ostraka receipt verify
+		Long: `Print a small file that proves one shard of a receipt, - is stdin: the receipt without its lines, the line of the shard, the path
+from it to the root that the log vouches for, and what the agents have signed of it. It is some KiB long whatever the number of shards, and ostraka receipt verify
 verifies it without a server. The receipt itself is not verified here but for its lines: verify the file that is printed.`,
 		Example: "  ostraka receipt shard answer.receipt 417 > shard.receipt && ostraka receipt verify shard.receipt --key \"$(cat log.key)\"",
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -36,7 +36,7 @@ verifies it without a server. The receipt itself is not verified here but for it
 				return err
 			}
 			defer file.Close()
-			text, err := proveShard(bufio.NewReaderSize(file, audit.MaxReceiptBytes+1), shard)
+			text, err := proveShard(bufio.NewReaderSize(file, audit.MaxShardProofBytes+1), shard)
 			if err != nil {
 				return cleaned(err)
 			}
@@ -59,7 +59,8 @@ func proveShard(in *bufio.Reader, shard int64) ([]byte, error) {
 	if err != nil {
 		return nil, refused(err)
 	}
-	v := &receiptCheck{options: &receiptVerifyOptions{}, receipt: r, lines: in}
+	v := &receiptCheck{options: &receiptVerifyOptions{}, receipt: r, lines: in, signatures: audit.NewSignatureCheck(r)}
+	v.signatures.KeepShard(shard)
 	if whole, err := v.whole(); err != nil || !whole {
 		return nil, errors.Join(err, usageError("the receipt has no lines of shards: ostraka job receipt JOB, without --summary, has them"))
 	}
@@ -86,7 +87,7 @@ func proveShard(in *bufio.Reader, shard int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return audit.EncodeShardProof(first, wanted, index, path)
+	return audit.EncodeShardProof(first, wanted, index, path, v.signatures.Kept()...)
 }
 
 // verifyShard verifies a file that proves one shard.
@@ -105,6 +106,9 @@ func (o *receiptVerifyOptions) verifyShard(text []byte, in *bufio.Reader, key st
 	err = o.checkWitnesses(p.Receipt)
 	if err == nil {
 		err = v.draws.see(p.Line)
+	}
+	if err == nil {
+		err = o.checkSigned(v.signaturesReport())
 	}
 	return v.report(err == nil), err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/fleet"
@@ -33,6 +34,8 @@ type agent struct {
 	answer func(input string) functions.Result
 	script bool               // what it executes is a plain script
 	held   []*functions.Lease // that it lets wait, where a test wants it to
+	older  bool               // it signs as agents of before
+	leases sync.Map           // that it was lent, by their IDs
 }
 
 // agent is an agent of an owner of its own, so that its voice counts by itself.
@@ -143,7 +146,11 @@ func (a *agent) lease(most int) *functions.Lease {
 
 // Lease and the methods below are safe in goroutines: they return errors.
 func (a *agent) Lease(ctx context.Context, most int, wait time.Duration) (*functions.Lease, error) {
-	return a.w.Lease(ctx, a.id, dispatch.Poll{Most: most, Wait: wait}, functions.Idempotency{})
+	lease, err := a.w.Lease(ctx, a.id, dispatch.Poll{Most: most, Wait: wait}, functions.Idempotency{})
+	if lease != nil {
+		a.leases.Store(lease.ID, lease)
+	}
+	return lease, err
 }
 
 // results answers shards of a lease.
@@ -166,7 +173,23 @@ func (a *agent) sign(lease uuid.UUID, results []functions.Result) dispatch.Submi
 		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: claim(r, e, a.script).Outcome()}
 	}
 	slices.SortFunc(lines, func(a, b statement.Line) int { return cmp.Compare(a.Shard, b.Shard) })
+	if of, lent := a.leases.Load(lease); lent && !a.older {
+		return a.signWork(of.(*functions.Lease), results, lines)
+	}
 	return dispatch.Submission{Results: results, Signature: ed25519.Sign(a.key, statement.Results(lease, lines))}
+}
+
+// signWork signs as the lease asks for: lines are in the order of their shards.
+func (a *agent) signWork(lease *functions.Lease, results []functions.Result, lines []statement.Line) dispatch.Submission {
+	work := audit.Work{Project: lease.Project.String(), Job: lease.Job.String(), Function: lease.BundleDigest, Lease: lease.ID.String()}
+	said := make([]audit.WorkLine, len(lines))
+	for i, l := range lines {
+		said[i] = audit.WorkLine{Shard: l.Shard, Status: l.Status, Outcome: l.Outcome}
+		if l.Status == "ok" {
+			said[i].Output = results[slices.IndexFunc(results, func(r functions.Result) bool { return r.Shard == l.Shard })].OutputDigest
+		}
+	}
+	return dispatch.Submission{Results: results, Statement: dispatch.StatementOfWork, Signature: ed25519.Sign(a.key, audit.WorkStatement(work, said))}
 }
 
 func claim(r functions.Result, e functions.Exception, script bool) statement.Claim {

@@ -170,10 +170,13 @@ func TestReceiptsOfJobsOfBefore(t *testing.T) {
 	w.opened()
 	job := w.submit(500, bounded(1e-3))
 	w.exec("update jobs set draws_sha256 = null where id = $1", job.ID)
-	job = w.workOff(job, 300, w.agent(honest), w.agent(honest))
+	one, other := w.agent(honest), w.agent(honest)
+	one.older, other.older = true, true
+	job = w.workOff(job, 300, one, other)
 	w.makeReceipt(job.ID)
 	r, lines := w.receipt(job.ID)
 	require.Equal(t, 1, r.Statement.V)
+	require.Nil(t, r.Statement.Signed, "agents of before sign what only we can say anything about")
 	require.Nil(t, r.Statement.Draws)
 	for _, l := range lines {
 		require.Nil(t, l.Draw)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -37,6 +38,14 @@ func (w *world) makeReceipt(job uuid.UUID) auditlog.JobReceipt {
 // receipt downloads a receipt with its shards, and verifies both.
 func (w *world) receipt(job uuid.UUID) (r audit.Receipt, shards []audit.ShardLine) {
 	w.t.Helper()
+	r, shards, _, err := w.signedReceipt(job)
+	require.NoError(w.t, err)
+	return r, shards
+}
+
+// signedReceipt is the same with what agents have signed of it.
+func (w *world) signedReceipt(job uuid.UUID) (r audit.Receipt, shards []audit.ShardLine, signatures *audit.SignatureCheck, wrong error) {
+	w.t.Helper()
 	head, err := w.AuditHead(w.t.Context(), w.project)
 	require.NoError(w.t, err)
 	var text bytes.Buffer
@@ -48,16 +57,22 @@ func (w *world) receipt(job uuid.UUID) (r audit.Receipt, shards []audit.ShardLin
 	r, err = audit.OpenReceipt(lines[0], head.Key)
 	require.NoError(w.t, err)
 	var peaks audit.Peaks
+	signatures = audit.NewSignatureCheck(r)
 	for _, line := range lines[1:] {
+		if audit.IsSignedLine(line) {
+			wrong = errors.Join(wrong, signatures.Line(line))
+			continue
+		}
 		shard, err := audit.ParseShardLine(line)
 		require.NoError(w.t, err)
 		shards = append(shards, shard)
 		peaks.Add(audit.Leaf(line))
+		wrong = errors.Join(wrong, signatures.Shard(shard))
 	}
 	root := peaks.Root()
 	require.Equal(w.t, r.Statement.Shards.Root, hex.EncodeToString(root[:]), "the tree is that of the lines")
 	require.Equal(w.t, r.Statement.Shards.Accepted, peaks.Size())
-	return r, shards
+	return r, shards, signatures, errors.Join(wrong, signatures.End())
 }
 
 // age has the receipt of a job made long ago.

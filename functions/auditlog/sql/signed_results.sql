@@ -19,6 +19,9 @@ select t.id, t.shard,
             and b.agent_id < a.agent_id and b.agent_id <> '00000000-0000-0000-0000-000000000000') < $3::int, false) end as shown
 from stated t
 left join control_loans c on c.lease_id = t.lease_id and c.place = t.shard
-left join attempts a on a.job_id = $1 and a.shard = t.shard and a.agent_id = t.agent_id
+left join lateral ( -- that of the submission, or of one before that this one repeats
+    select b.* from attempts b where b.job_id = $1 and b.shard = t.shard and (b.submission_id = t.id or b.agent_id = t.agent_id)
+    order by b.submission_id <> t.id limit 1
+) a on true
 left join packed p on p.shard = t.shard and p.agent_id = t.agent_id
 order by t.id, t.shard

@@ -63,6 +63,9 @@ gone_metrics as (
 gone_decisions as (
     delete from rule_decisions where ctid = any (array(select ctid from rule_decisions where job_id = $1 limit $2)) returning 1
 ),
+gone_receipt_signatures as (
+    delete from receipt_signatures where ctid = any (array(select ctid from receipt_signatures where job_id = $1 limit $2)) returning 1
+),
 gone_receipt as (
     delete from receipts where job_id = $1 returning 1
 ),
@@ -109,6 +112,7 @@ select (select count(*) from gone_shards)
     + (select count(*) from gone_control_loans)
     + (select count(*) from gone_metrics)
     + (select count(*) from gone_decisions)
+    + (select count(*) from gone_receipt_signatures)
     + (select count(*) from gone_receipt)
     + (select count(*) from unnamed_firings)
     + (select count(*) from gone_webhook_events)
