@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"time"
 
@@ -154,115 +153,6 @@ func getReceipt(ctx context.Context, tx *store.Tx, job uuid.UUID) (JobReceipt, e
 	return row.receipt(job), err
 }
 
-// writeReceipt writes the receipt of a job, and, if they are wanted, the lines of its shards after it.
-func (s *Service) writeReceipt(ctx context.Context, project, job uuid.UUID, shards bool, write func([]byte) error) error {
-	first, err := s.receiptText(ctx, project, job)
-	if err != nil {
-		return err
-	}
-	if err := write(append(first.text, '\n')); err != nil || !shards {
-		return err
-	}
-	written := int64(0)
-	line := func(l auditlog.ShardLine) error {
-		if first.signed && written%receiptBatch == 0 {
-			if err := s.writeSignatures(ctx, project, job, written/receiptBatch, first.size, write); err != nil {
-				return err
-			}
-		}
-		written++
-		if !first.draws {
-			l.Draw = nil
-		}
-		line, err := l.Canonical()
-		if err != nil {
-			return err
-		}
-		return write(append(line, '\n'))
-	}
-	for after := int64(-1); ; {
-		var lines []auditlog.ShardLine
-		var archived bool
-		err := s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
-			if err := base.NotDeleted(ctx, tx, job); err != nil {
-				return err
-			}
-			if lines, err = receiptShards(ctx, tx, job, after, first.draws); err != nil {
-				return err
-			}
-			archived, err = base.Archived(ctx, tx, job)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		if archived {
-			for l, err := range s.archivedLines(ctx, project, job, after) {
-				if err == nil {
-					err = line(l)
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-		for _, l := range lines {
-			after = l.Shard
-			if err := line(l); err != nil {
-				return err
-			}
-		}
-		if len(lines) < receiptBatch {
-			return nil
-		}
-	}
-}
-
-// receiptFirst is the first line of a receipt.
-type receiptFirst struct {
-	text   []byte
-	size   int64 // of the head that proves it
-	draws  bool  // its lines have draws
-	signed bool  // what agents have signed stands between them
-}
-
-// receiptText is a receipt without the lines of its shards, proven by the head that agents of most owners have co-signed, or by the newest.
-func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (first receiptFirst, err error) {
-	head, err := s.head(ctx, project)
-	if err != nil {
-		return first, err
-	}
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		if err := base.NotDeleted(ctx, tx, job); err != nil {
-			return err
-		}
-		row, found, err := store.One[receiptRow](ctx, tx, sql.GetReceipt, job)
-		if err != nil {
-			return err
-		}
-		if !found || row.Leaf == nil || *row.Leaf >= head.Size { // sealed since the head was read: asked again, it is there
-			return ErrReceiptNotMade
-		}
-		by, err := witnessed(ctx, tx, project, head, *row.Leaf)
-		if err != nil {
-			return err
-		}
-		proof, err := auditlog.Prove(*row.Leaf, by.size, []byte(by.checkpoint), auditNodes(ctx, tx))
-		if err != nil {
-			return err
-		}
-		parts := auditlog.ReceiptParts{Statement: []byte(*row.Statement), Record: []byte(*row.Record), Proof: proof, Key: head.Key, Witnesses: by.keys}
-		if parts.Commitment, err = row.commitment(ctx, tx, by); err != nil {
-			return err
-		}
-		first.size, first.draws, first.signed = by.size, auditlog.StatesDraws(parts.Statement), auditlog.StatesSigned(parts.Statement)
-		first.text, err = auditlog.EncodeReceipt(parts)
-		return err
-	})
-	return first, err
-}
-
 // receiptShards reads lines of a job's shards; draws says whether they have draws.
 func receiptShards(ctx context.Context, tx *store.Tx, job uuid.UUID, after int64, draws bool) ([]auditlog.ShardLine, error) {
 	rows, err := store.Many[receiptLine](ctx, tx, sql.ReceiptShards, job, after, receiptBatch, auditlog.MaxShardAgents)
@@ -325,6 +215,8 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args stepargs.R
 	}
 	if job.Run != r.Run { // it was aggregated again meanwhile
 		r = growingReceipt{Run: job.Run, AskedBy: r.AskedBy, LastShard: -1}
+	}
+	if r.LastShard < 0 { // what was left by a run of before, or by a server that did not know of it
 		if _, err := store.Exec(ctx, tx, sql.DropSignatures, args.Job, true); err != nil {
 			return false, err
 		}
@@ -480,9 +372,4 @@ func answerStated(a *functions.Aggregate) (*auditlog.AnswerStated, error) {
 		said.Rows = auditlog.DigestOf(a.Rows)
 	}
 	return said, nil
-}
-
-// ReceiptBytes yields a receipt, with the lines of its shards if they are wanted, some bytes at a time.
-func (s *Service) ReceiptBytes(ctx context.Context, project, job uuid.UUID, shards bool) iter.Seq2[[]byte, error] {
-	return written(func(write func([]byte) error) error { return s.writeReceipt(ctx, project, job, shards, write) })
 }
