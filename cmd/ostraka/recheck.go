@@ -57,7 +57,7 @@ func (c *recheckConfig) register(f *pflag.FlagSet, sandbox string) {
 	f.IntVar(&c.Warm, "recheck-warm", 1, fmt.Sprintf("how many containers wait, started: 0 to %d", docker.MaxWarm))
 	f.IntVar(&c.Concurrent, "recheck-concurrent", max(1, runtime.NumCPU()/2), fmt.Sprintf("how many batches of rechecks of a project run at a time, and one more of others: 1 to %d; half as many besides, at least one, of functions with a wall limit above 5 minutes", docker.MaxConcurrent))
 	f.Int64Var(&c.Seconds, "recheck-seconds", 0, "for how many seconds a day servers execute a project's shards at most, all servers together; 0: for as many as it takes. project set --recheck-seconds says it for one project")
-	f.StringArrayVar(&c.Volumes, "recheck-volume", nil, "NAME=FOLDER, a volume that functions find here when this server executes their shards (docs/volumes.md), or NAME=FOLDER,PROJECT,… for some projects only; may be repeated; needs --recheck-sandbox linux")
+	f.StringArrayVar(&c.Volumes, "recheck-volume", nil, "NAME=FOLDER, a volume that functions find here when this server executes their shards (docs/volumes.md), or NAME=FOLDER,PROJECT,… for some projects only; may be repeated; in Docker the daemon must be on this machine")
 	f.BoolVar(&c.RequireGVisor, "recheck-gvisor", false, "execute shards in gVisor or not at all")
 }
 
@@ -83,8 +83,8 @@ func (c *recheckConfig) complete(t *terminal) error {
 	if _, err := recheckVolumes(c.Volumes); err != nil {
 		return err
 	}
-	if len(c.Volumes) > 0 && c.Sandbox != recheckLinux {
-		return usageError("--recheck-volume needs --recheck-sandbox linux: containers show functions no folders of this machine")
+	if len(c.Volumes) > 0 && c.Sandbox == recheckNone {
+		return usageError("--recheck-volume needs a --recheck-sandbox: without one this server executes no shards")
 	}
 	c.Python.Dir = t.env(pythonDirVariable) // else in the user's cache, where there is one
 	return nil
@@ -140,10 +140,14 @@ func chooseRechecker(ctx context.Context, config serverConfig, dir string) (rech
 	if config.Objects.Dir != "" {
 		hidden = append(hidden, config.Objects.Dir)
 	}
+	volumes, err := recheckVolumes(c.Volumes)
+	if err != nil {
+		return nil, err
+	}
 	if c.Sandbox != recheckLinux {
 		x, err := docker.New(docker.Config{
 			Host: c.DockerHost, Image: c.Image, Installation: installation(config.DatabaseURL), Dir: dir, Python: tree, Warm: c.Warm, Concurrent: c.room(),
-			RequireGVisor: c.RequireGVisor, Hidden: hidden, Log: config.Log,
+			RequireGVisor: c.RequireGVisor, Hidden: hidden, Volumes: volumes, Log: config.Log,
 		})
 		if c.Sandbox == recheckDocker {
 			return x, err
@@ -156,10 +160,6 @@ func chooseRechecker(ctx context.Context, config serverConfig, dir string) (rech
 			err = errors.Join(err, x.Close())
 		}
 		config.Log.Info("shards are not executed again in Docker containers", "reason", err)
-	}
-	volumes, err := recheckVolumes(c.Volumes)
-	if err != nil {
-		return nil, err
 	}
 	x, err := recheck.NewLocal(ctx, recheck.LocalConfig{Python: tree, Dir: dir, Concurrent: c.room(), Hidden: hidden, Volumes: volumes, Log: config.Log})
 	if err != nil {

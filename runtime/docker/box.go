@@ -22,6 +22,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/recheck"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 const (
@@ -51,6 +52,7 @@ type box struct {
 	writer line // to the process that writes its bundle, and ends with that
 	ready  ready
 	made   time.Time
+	shown  []volume.Identity      // the folders that its function finds
 	opened bool                   // it has a function
 	killed atomic.Pointer[string] // why we ended it, if we did
 }
@@ -63,8 +65,12 @@ func (e *engine) newUser() user {
 	return user(firstUser + 2*rand.IntN(users/2)) //nolint:gosec // as above
 }
 
-// start makes a container and waits until it waits.
-func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
+// start makes a container that shows some folders, and waits until it waits.
+func (e *engine) start(ctx context.Context, s shape, folders ...*volume.Folder) (b *box, err error) {
+	shown, err := identities(folders)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTime, errSlow)
 	defer cancel()
 	u := e.newUser()
@@ -76,11 +82,11 @@ func (e *engine) start(ctx context.Context, s shape) (b *box, err error) {
 		User: u.String(), Hostname: "sandbox", WorkingDir: "/", Env: []string{},
 		AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true,
 		Labels: map[string]string{labelOurs: "1", labelInstallation: e.cfg.Installation, labelMachine: e.owner.machine, labelOwner: e.owner.process},
-	}, e.hostConfig(s, u), nil, nil, "")
+	}, e.hostConfig(s, u, folders...), nil, nil, "")
 	if err != nil {
 		return nil, fmt.Errorf("making a container: %w", err)
 	}
-	b = &box{e: e, id: made.ID, shape: s, made: time.Now()}
+	b = &box{e: e, id: made.ID, shape: s, made: time.Now(), shown: shown}
 	if err := b.open(ctx, u); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a container: %w", b.explain(err)), b.Close())
 	}
@@ -191,7 +197,7 @@ func (b *box) layBundle(code *bundle.Bundle) error {
 	if err := b.writer.conn.Conn.SetDeadline(time.Now().Add(aroundShard)); err != nil {
 		return err
 	}
-	if err := sendBundle(b.writer.conn.Conn, code, harness.Settings{}); err != nil {
+	if err := sendBundle(b.writer.conn.Conn, code, job{Digest: code.Digest}); err != nil {
 		return err
 	}
 	if _, err := b.writer.read(kindOpen); err != nil {
@@ -208,7 +214,7 @@ func (b *box) layBundle(code *bundle.Bundle) error {
 // send writes the whole batch; the container takes one shard after the other.
 func (b *box) send(ctx context.Context, batch recheck.Batch, first bool) error {
 	w := bufio.NewWriterSize(b.conn.Conn, 64<<10)
-	if err := sendJob(w, batch, first); err != nil {
+	if err := sendJob(w, batch, b.shown, first); err != nil {
 		return err
 	}
 	for _, s := range batch.Shards {
@@ -225,11 +231,12 @@ func (b *box) send(ctx context.Context, batch recheck.Batch, first bool) error {
 }
 
 // sendJob says what to run; the first time with all of its code.
-func sendJob(w io.Writer, batch recheck.Batch, first bool) error {
+func sendJob(w io.Writer, batch recheck.Batch, shown []volume.Identity, first bool) error {
+	j := job{Digest: batch.Bundle.Digest, Settings: batch.Settings(), Volumes: shown}
 	if first {
-		return sendBundle(w, batch.Bundle, batch.Settings())
+		return sendBundle(w, batch.Bundle, j)
 	}
-	return writeJSON(w, kindNext, job{Digest: batch.Bundle.Digest, Settings: batch.Settings()})
+	return writeJSON(w, kindNext, j)
 }
 
 // rest has nothing of the function run until the next batch, and says whether that can be relied on.

@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/python"
 	"github.com/ostraka/ostraka/runtime/recheck"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 const (
@@ -40,6 +41,7 @@ type Config struct {
 	RequireGVisor bool        // nothing less will do
 	withoutGVisor bool        // for tests of what it is not
 	Hidden        []string    // files and folders that no function may see, for the canary
+	Volumes       []volume.Mapping
 	Log           *slog.Logger
 }
 
@@ -63,6 +65,7 @@ type Executor struct {
 	cfg    Config
 	client *client.Client
 	slots  chan struct{} // one for each batch that may be under way
+	shelf  *recheck.Shelf
 
 	life context.Context //nolint:containedctx // ends with the executor: a daemon is made sure of for all callers, not for one
 	end  context.CancelFunc
@@ -98,7 +101,11 @@ func New(cfg Config) (*Executor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing rechecks in containers: %w", err)
 	}
-	x := &Executor{cfg: cfg, client: c, slots: make(chan struct{}, cfg.Concurrent)}
+	shelf, err := recheck.OpenShelf(cfg.Volumes, cfg.Dir, cfg.Hidden, cfg.Log)
+	if err != nil {
+		return nil, fmt.Errorf("preparing rechecks in containers: %w", errors.Join(err, c.Close()))
+	}
+	x := &Executor{cfg: cfg, client: c, slots: make(chan struct{}, cfg.Concurrent), shelf: shelf}
 	x.life, x.end = context.WithCancel(context.Background())
 	return x, nil
 }
@@ -190,7 +197,7 @@ func (x *Executor) Recheck(ctx context.Context, batch recheck.Batch) ([]harness.
 	return results, err
 }
 
-func (x *Executor) execute(ctx context.Context, batch recheck.Batch) ([]harness.Result, error) {
+func (x *Executor) execute(ctx context.Context, batch recheck.Batch) (results []harness.Result, err error) {
 	p, err := x.ready(ctx)
 	if err != nil {
 		return nil, err
@@ -202,7 +209,15 @@ func (x *Executor) execute(ctx context.Context, batch recheck.Batch) ([]harness.
 	if err != nil {
 		return nil, err
 	}
+	folders, err := x.lend(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, volume.CloseAll(folders)) }()
 	return aroundCulprits(batch, p.e.describe(batch), func(some recheck.Batch, alone bool) ([]harness.Result, error) {
+		if len(folders) > 0 {
+			return p.withVolumes(ctx, image, some, folders)
+		}
 		return executeIn(ctx, p, image, some, alone)
 	})
 }
@@ -275,6 +290,7 @@ func (x *Executor) Close() error {
 	x.mu.Unlock()
 	x.end()
 	x.work.Wait()
+	x.shelf.Close()
 	var err error
 	if p != nil {
 		err = p.close()

@@ -14,6 +14,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/inputfile"
 	"github.com/ostraka/ostraka/runtime/linux"
 	"github.com/ostraka/ostraka/runtime/recheck"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 //go:embed seccomp.json
@@ -103,7 +104,7 @@ func (u user) mount(bytes, inodes int64, mode string) string {
 }
 
 // hostConfig is every wall that Docker puts up.
-func (e *engine) hostConfig(s shape, u user) *container.HostConfig {
+func (e *engine) hostConfig(s shape, u user, folders ...*volume.Folder) *container.HostConfig {
 	never, noInit, noSwap := false, false, int64(0)
 	pids := s.pids + linux.ContainerTasks
 	if e.level == bundle.GVisor {
@@ -122,6 +123,7 @@ func (e *engine) hostConfig(s shape, u user) *container.HostConfig {
 		Init:           &noInit,
 		OomScoreAdj:    preferredVictim,
 		Runtime:        e.runtime,
+		Mounts:         mountsOf(folders),
 		Tmpfs: map[string]string{
 			mounts.Bundle: u.writer().readable(s.bundle, bundleInodes), mounts.Inputs: u.tmpfs(max(s.inputs, page), inputInodes),
 		},

@@ -19,6 +19,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/linux"
 	"github.com/ostraka/ostraka/runtime/python"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // supervisorArgument is how our program knows that it is process 1 of a
@@ -84,7 +85,7 @@ func supervise(level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
 	}
 	err = say(out, kindReady, ready{Landlock: runner.Landlock()})
 	if err == nil {
-		err = serveBatches(ctx, sandbox, in, out)
+		err = serveBatches(ctx, sandbox, level, in, out)
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil // no batch came, or none comes any more
@@ -93,12 +94,16 @@ func supervise(level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
 }
 
 // serveBatches imports the function and runs its shards.
-func serveBatches(ctx context.Context, sandbox *linux.Sandbox, in io.Reader, out *bufio.Writer) error {
-	b, settings, err := readJob(in)
+func serveBatches(ctx context.Context, sandbox *linux.Sandbox, level bundle.Isolation, in io.Reader, out *bufio.Writer) error {
+	b, j, err := readJob(in)
 	if err != nil {
 		return err
 	}
-	if err := sandbox.Import(ctx, b, settings.Settings); err != nil {
+	if j.Settings.Volumes, err = findVolumes(level, j.Volumes); err != nil {
+		return err
+	}
+	err = sandbox.Import(ctx, b, j.Settings)
+	if err = errors.Join(err, volume.CloseAll(j.Settings.Volumes)); err != nil { // they stay mounted
 		return err
 	}
 	err = say(out, kindOpen, struct{}{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // Messages are a kind byte, a length of 32 bits (big-endian) and as many bytes.
@@ -49,6 +50,8 @@ const (
 type job struct {
 	Digest   string           `json:"digest"` // of the bundle, whose bytes follow
 	Settings harness.Settings `json:"settings"`
+	// Volumes are the folders that the container was to be given, in the order of the function's manifest.
+	Volumes []volume.Identity `json:"volumes,omitempty"`
 }
 
 // ready is what a container says when it waits for a job.
@@ -110,8 +113,8 @@ func writeJSON(w io.Writer, kind byte, message any) error {
 }
 
 // sendBundle says what to run.
-func sendBundle(w io.Writer, b *bundle.Bundle, settings harness.Settings) error {
-	if err := writeJSON(w, kindJob, job{Digest: b.Digest, Settings: settings}); err != nil {
+func sendBundle(w io.Writer, b *bundle.Bundle, j job) error {
+	if err := writeJSON(w, kindJob, j); err != nil {
 		return err
 	}
 	return writeMessage(w, kindBundle, b.Archive())

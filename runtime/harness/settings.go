@@ -31,7 +31,7 @@ type Settings struct {
 	// "EST5EDT,M3.2.0,M11.1.0" needs no files, as a name does.
 	TimeZone string
 	// Volumes are the open folders of those that the function's manifest names. The caller closes them when the sandbox is closed.
-	Volumes []*volume.Folder
+	Volumes []*volume.Folder `json:"-"`
 }
 
 // volumesEnvironment says where a function with volumes finds them.

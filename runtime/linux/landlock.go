@@ -132,6 +132,8 @@ func (l *launcher) rules() error {
 func (b bind) rights() uint64 {
 	rights := uint64(landlockRead)
 	switch {
+	case b.Writable:
+		return ^uint64(landlockNever)
 	case b.Device:
 		rights = landlockDevice
 	case b.Exec:

@@ -35,6 +35,8 @@ type bind struct {
 	Dir    bool   `json:"dir"`
 	Device bool   `json:"device"`
 	Exec   bool   `json:"exec"` // programs and libraries may be run from it
+	// Writable says that files may be made and changed in it: a volume that functions write to.
+	Writable bool `json:"writable"`
 	// Mount says that a descriptor of a detached mount comes with the order:
 	// an agent that is root opens what the sandbox's user could not reach.
 	Mount bool `json:"mount"`

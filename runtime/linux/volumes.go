@@ -5,6 +5,7 @@ package linux
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
@@ -34,6 +35,8 @@ func (s *Sandbox) furnishVolumes() error {
 // volumesDir is the folder of volumes as the sandbox sees it; empty: there are none.
 func (s *Sandbox) volumesDir() string {
 	switch {
+	case s.runner.contained():
+		return containedVolumes()
 	case len(s.volumes) == 0:
 		return ""
 	case s.runner.cfg.Level == bundle.Landlock:
@@ -44,6 +47,9 @@ func (s *Sandbox) volumesDir() string {
 
 // volumeBinds show the volumes, read-only as all that is shown.
 func (s *Sandbox) volumeBinds() (list []bind) {
+	if s.runner.contained() {
+		return containedVolumeBinds()
+	}
 	for _, f := range s.volumes {
 		b := bind{Source: f.Path(), Target: filepath.Join(volume.Root, f.Name), Dir: true, folder: f}
 		list = append(list, b)
@@ -76,4 +82,32 @@ func reopenVolume(b bind, held int) (int, error) {
 	}
 	defer func() { _ = unix.Close(fd) }()
 	return openFolder(fd)
+}
+
+// containedVolumes is the folder of volumes of the container that this process is in; empty: there are none. Who has made the container has put them
+// there before any function is known.
+func containedVolumes() string {
+	if info, err := os.Lstat(volume.Root); err != nil || !info.IsDir() {
+		return ""
+	}
+	return volume.Root
+}
+
+// containedVolumeBinds are what functions may do in the container's volumes: read, and write where the mount lets them.
+func containedVolumeBinds() (list []bind) {
+	if containedVolumes() == "" {
+		return nil
+	}
+	list = append(list, bind{Source: volume.Root, Target: volume.Root, Dir: true})
+	entries, err := os.ReadDir(volume.Root)
+	if err != nil {
+		return list // they can only be read
+	}
+	for _, e := range entries {
+		path := filepath.Join(volume.Root, e.Name())
+		if unix.Access(path, unix.W_OK) == nil {
+			list = append(list, bind{Source: path, Target: path, Dir: true, Writable: true})
+		}
+	}
+	return list
 }

@@ -34,7 +34,7 @@ type Local struct {
 	kept   *Kept[*linux.Sandbox]
 	log    *slog.Logger
 	made   Description
-	shelf  *shelf
+	shelf  *Shelf
 }
 
 var _ Executor = (*Local)(nil)
@@ -52,7 +52,7 @@ func NewLocal(ctx context.Context, cfg LocalConfig) (*Local, error) {
 	if err != nil {
 		return nil, fmt.Errorf("preparing rechecks without containers: %w", err)
 	}
-	shelf, err := openShelf(cfg)
+	shelf, err := OpenShelf(cfg.Volumes, cfg.Dir, cfg.Hidden, cfg.Log)
 	if err != nil {
 		return nil, fmt.Errorf("preparing rechecks without containers: %w", err)
 	}
@@ -194,7 +194,7 @@ func (l *Local) Close() error {
 	for range cap(l.slots) {
 		l.slots <- struct{}{}
 	}
-	l.shelf.close()
+	l.shelf.Close()
 	if err := l.kept.Close(); err != nil {
 		return fmt.Errorf("ending sandboxes that rest: %w", err)
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -14,18 +17,19 @@ import (
 // lookAtVolumes is how often it is looked whether volumes are as they were.
 const lookAtVolumes = 10 * time.Minute
 
-// shelf are the volumes that an executor shows functions.
-type shelf struct {
+// Shelf are the volumes that an executor shows functions.
+type Shelf struct {
 	list []volume.Mapping
 	book *volume.Book
 	stop context.CancelFunc
 	done chan struct{}
 }
 
-// openShelf refuses a volume that cannot be shown, and looks at the others from then on.
-func openShelf(cfg LocalConfig) (*shelf, error) {
-	blocked := volume.NewBlocklist(append(cfg.Hidden, cfg.Dir)...)
-	for _, m := range cfg.Volumes {
+// OpenShelf refuses a volume that cannot be shown, and looks at the others from then on. dir is the executor's private folder; neither that nor what is
+// hidden can be a volume.
+func OpenShelf(list []volume.Mapping, dir string, hidden []string, log *slog.Logger) (*Shelf, error) {
+	blocked := volume.NewBlocklist(append(slices.Clone(hidden), dir)...)
+	for _, m := range list {
 		folder, err := volume.Open(m.Name, m.Path, blocked)
 		if err != nil {
 			return nil, err
@@ -33,12 +37,12 @@ func openShelf(cfg LocalConfig) (*shelf, error) {
 		_ = folder.Close() // nothing was read from it
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &shelf{list: cfg.Volumes, book: volume.NewBook(cfg.Dir+"/volumes", blocked, cfg.Log), stop: stop, done: make(chan struct{})}
+	s := &Shelf{list: list, book: volume.NewBook(filepath.Join(dir, "volumes"), blocked, log), stop: stop, done: make(chan struct{})}
 	go s.look(ctx)
 	return s, nil
 }
 
-func (s *shelf) look(ctx context.Context) {
+func (s *Shelf) look(ctx context.Context) {
 	defer close(s.done)
 	tick := time.NewTicker(lookAtVolumes)
 	defer tick.Stop()
@@ -52,13 +56,17 @@ func (s *shelf) look(ctx context.Context) {
 	}
 }
 
-func (s *shelf) close() {
+// Close stops looking at them.
+func (s *Shelf) Close() {
 	s.stop()
 	<-s.done
 }
 
-// lend opens the folders that a batch's function wants. The caller closes them.
-func (s *shelf) lend(ctx context.Context, batch Batch) (folders []*volume.Folder, err error) {
+// Offers are those that functions may have.
+func (s *Shelf) Offers() []volume.Offer { return s.book.Offers() }
+
+// Lend opens the folders that a batch's function wants. The caller closes them.
+func (s *Shelf) Lend(ctx context.Context, batch Batch) (folders []*volume.Folder, err error) {
 	for _, wanted := range batch.Bundle.Manifest.Volumes {
 		var folder *volume.Folder
 		err := fmt.Errorf("this server has no volume %s for the project", wanted.Name)
@@ -76,14 +84,14 @@ func (s *shelf) lend(ctx context.Context, batch Batch) (folders []*volume.Folder
 }
 
 // Volumes are those that functions may have here.
-func (l *Local) Volumes() []volume.Offer { return l.shelf.book.Offers() }
+func (l *Local) Volumes() []volume.Offer { return l.shelf.Offers() }
 
 // executeWithVolumes executes a batch in a sandbox of its own, which ends with it: the next batch may see other folders.
 func (l *Local) executeWithVolumes(ctx context.Context, batch Batch) (results []harness.Result, err error) {
 	l.kept.BeginNew()
 	defer l.kept.End()
 	settings := batch.Settings()
-	if settings.Volumes, err = l.shelf.lend(ctx, batch); err != nil {
+	if settings.Volumes, err = l.shelf.Lend(ctx, batch); err != nil {
 		return nil, err
 	}
 	var s *linux.Sandbox

@@ -13,6 +13,7 @@ var ErrUnsupported = errors.New("volumes need Linux or macOS: this system cannot
 // Folder is a folder of this machine that is open, to be shown to functions.
 type Folder struct {
 	Name string // of the volume
+	Mode Mode
 	path string
 	file *os.File // the folder itself, whatever lies at its path by now
 }
@@ -29,7 +30,7 @@ func Open(name, path string, blocked Blocklist) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening volume %s: %w", name, err)
 	}
-	f := &Folder{Name: name, path: path, file: file}
+	f := &Folder{Name: name, Mode: ReadOnly, path: path, file: file}
 	if err := f.check(blocked); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening volume %s: %w", name, err), f.Close())
 	}
