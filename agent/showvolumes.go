@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/ostraka/ostraka/agent/isolation"
+	"github.com/ostraka/ostraka/agent/ledger"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/volume"
 )
 
@@ -58,7 +60,7 @@ func (w *worker) lendVolumes(ctx context.Context, lease *client.Lease, b *bundle
 		var folder *volume.Folder
 		m, err := p.VolumeFor(wanted.Name, lease.Project, b.Manifest.Name, b.Digest)
 		if err == nil {
-			folder, err = w.volumes.Lend(ctx, m, wanted.Mode, wanted.Fingerprint)
+			folder, err = w.volumes.Lend(ctx, m, volume.Borrower{Project: lease.Project, Function: b.Manifest.Name}, wanted.Mode, wanted.Fingerprint)
 		} else {
 			err = &volume.Refusal{Text: "volume " + wanted.Name + ": " + err.Error()}
 		}
@@ -84,10 +86,41 @@ func (w *worker) refusedVolume(lease *client.Lease, err error) error {
 // volumeSession is a session with volumes. It does not rest: the owner may change what functions get before the next lease.
 type volumeSession struct {
 	isolation.Session
+	agent   *agent
+	lease   *client.Lease
 	folders []*volume.Folder
+	full    bool // what the function keeps in a volume is to go
+}
+
+// Run implements Session. A shard that keeps more in a volume than the owner allows is ended, and the lease is given back: how much that is, is no property of
+// the function, so nobody votes on it.
+func (s *volumeSession) Run(ctx context.Context, shard int64, input []byte) (r harness.Result, err error) {
+	guarded, stop := volume.Guard(ctx, s.folders)
+	r, err = s.Session.Run(guarded, shard, input)
+	if over := stop(); errors.Is(over, volume.ErrFull) && ctx.Err() == nil {
+		s.full = true
+		s.agent.log.Warn("a function was ended: it keeps too much in a volume", "function", s.lease.Function, "project", s.lease.Project, "why", over)
+		return r, refused(refusedVolume, over.Error())
+	} else if over != nil {
+		err = errors.Join(err, over)
+	}
+	return r, err
 }
 
 // Close implements Session.
 func (s *volumeSession) Close() error {
-	return errors.Join(s.Session.Close(), volume.CloseAll(s.folders))
+	err := s.Session.Close()
+	for _, f := range s.folders {
+		if f.Mode != volume.ReadWrite {
+			continue
+		}
+		written := f.Written()
+		if s.full {
+			err = errors.Join(err, f.Empty())
+		}
+		s.agent.log.Info("a function wrote to a volume", "volume", f.Name, "function", s.lease.Function, "project", s.lease.Project,
+			"lease", s.lease.ID, "files", written.Files, "bytes", written.Bytes, "emptied", s.full)
+		s.agent.ledger.Add(time.Now(), s.lease.Project, s.lease.Function, s.lease.Version, ledger.Work{WrittenFiles: written.Files, WrittenBytes: written.Bytes})
+	}
+	return errors.Join(err, volume.CloseAll(s.folders))
 }

@@ -247,7 +247,7 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 		return nil, errors.Join(err, volume.CloseAll(folders))
 	}
 	if len(folders) > 0 {
-		session = &volumeSession{session, folders}
+		session = &volumeSession{Session: session, agent: w.agent, lease: held.Lease, folders: folders}
 	}
 	return &work{agent: w.agent, lease: held, session: session, leave: leave, box: w.boxes.open(held, w.sandboxFor(&b.Manifest).Level(), session, plan)}, nil
 }

@@ -41,11 +41,17 @@ type Work struct {
 	WallMicros int64 `json:"wall_us"`
 	// OutputBytes is the size of the outputs, in bytes.
 	OutputBytes int64 `json:"output_bytes"`
+	// WrittenFiles and WrittenBytes are how many more files and folders, and bytes, lay in volumes when its leases ended than when they began.
+	WrittenFiles int64 `json:"written_files,omitempty"`
+	WrittenBytes int64 `json:"written_bytes,omitempty"`
 }
 
 // plus adds up.
 func (w Work) plus(more Work) Work {
-	return Work{w.Shards + more.Shards, w.Failed + more.Failed, w.CPUMicros + more.CPUMicros, w.WallMicros + more.WallMicros, w.OutputBytes + more.OutputBytes}
+	return Work{
+		w.Shards + more.Shards, w.Failed + more.Failed, w.CPUMicros + more.CPUMicros, w.WallMicros + more.WallMicros, w.OutputBytes + more.OutputBytes,
+		w.WrittenFiles + more.WrittenFiles, w.WrittenBytes + more.WrittenBytes,
+	}
 }
 
 // Entry is the work of one day for one version of one function.

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -23,6 +24,9 @@ func AddVolume(content []byte, v volume.Mapping) ([]byte, error) {
 		return nil, fmt.Errorf("there is a volume %s already: remove it first, or choose another name", v.Name)
 	}
 	lines := []string{"[volumes." + v.Name + "]", "path = " + quote(v.Path), "mode = " + quote(string(v.Mode))}
+	if v.MaxBytes > 0 {
+		lines = append(lines, "max_bytes = "+strconv.FormatInt(v.MaxBytes, 10))
+	}
 	if len(v.Projects) > 0 {
 		lines = append(lines, "projects = "+listOf(v.Projects, uuid.UUID.String))
 	}

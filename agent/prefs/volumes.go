@@ -64,11 +64,11 @@ func (p *Preferences) VolumeFor(name string, project uuid.UUID, function, digest
 	return v, nil
 }
 
-// keysOfVolumes say which folders of the machine functions may read.
+// keysOfVolumes say which folders of the machine functions may read, and where they may write.
 func keysOfVolumes() []Key {
 	return []Key{
 		{
-			Name: "volumes", About: "folders that functions may read, by name (docs/volumes.md); as tables [volumes.NAME], which ostraka agent volume writes",
+			Name: "volumes", About: "folders that functions may read, or with mode = \"rw\" write to, by name (docs/volumes.md); as tables [volumes.NAME], which ostraka agent volume writes",
 			Example: `{genome = {path = "/data/genome", mode = "ro"}}`, kind: tables,
 			read: func(p *Preferences, value any) (err error) {
 				p.Volumes, err = readVolumes(value)
@@ -121,18 +121,22 @@ func readVolume(name string, t table) (v volume.Mapping, err error) {
 	if v.Projects, err = ids(t, "projects", MaxVolumeProjects); err != nil {
 		return v, err
 	}
-	if _, there := t.values["max_bytes"]; there {
-		return v, errors.New("max_bytes: it would bound what functions write, and functions only read: leave it out")
+	if v.MaxBytes, err = t.size("max_bytes"); err != nil {
+		return v, err
 	}
 	if err := t.rest(); err != nil {
 		return v, err
 	}
 	v.Mode = volume.Mode(cmp.Or(mode, string(volume.ReadOnly)))
 	switch {
-	case v.Mode == volume.ReadWrite:
-		return v, fmt.Errorf("mode: %q is not possible: nothing on this machine would keep what functions write within bounds; write %q, or leave mode out", volume.ReadWrite, volume.ReadOnly)
-	case v.Mode != volume.ReadOnly:
+	case v.Mode != volume.ReadOnly && v.Mode != volume.ReadWrite:
 		return v, fmt.Errorf("mode: %w", volume.CheckMode(v.Mode))
+	case v.MaxBytes < 0 || v.MaxBytes > volume.MaxWrittenBytes:
+		return v, fmt.Errorf("max_bytes: write 1 to %d bytes, such as \"10Gi\"", int64(volume.MaxWrittenBytes))
+	case v.Mode == volume.ReadWrite && v.MaxBytes == 0:
+		return v, fmt.Errorf("max_bytes: with mode = %q write how much functions may keep in it, such as \"10Gi\"", volume.ReadWrite)
+	case v.Mode == volume.ReadOnly && v.MaxBytes != 0:
+		return v, errors.New("max_bytes: it bounds what functions write, and they only read this one: leave it out, or write mode = \"rw\"")
 	case !filepath.IsAbs(v.Path) || filepath.Clean(v.Path) != v.Path:
 		return v, fmt.Errorf("path: %q is no plain absolute path: write one that begins at / and has no . or .. in it; ostraka agent volume add finds it", v.Path)
 	}

@@ -21,11 +21,21 @@ mode = "ro"
 projects = ["` + someProject + `"]
 [volumes.corpus]
 path = "/data/corpus"
+[volumes.scratch]
+path = "/data/scratch"
+mode = "rw"
+max_bytes = "10Gi"
+[volumes.vast]
+path = "/data/vast"
+mode = "rw"
+max_bytes = 17592186044416
 `))
 	require.NoError(t, err)
 	require.Equal(t, []volume.Mapping{
 		{Name: "corpus", Path: "/data/corpus", Mode: volume.ReadOnly},
 		{Name: "genome", Path: "/data/genome", Mode: volume.ReadOnly, Projects: []uuid.UUID{uuid.MustParse(someProject)}},
+		{Name: "scratch", Path: "/data/scratch", Mode: volume.ReadWrite, MaxBytes: 10 << 30},
+		{Name: "vast", Path: "/data/vast", Mode: volume.ReadWrite, MaxBytes: volume.MaxWrittenBytes},
 	}, p.Volumes)
 }
 
@@ -38,9 +48,11 @@ func TestVolumesThatCannotBe(t *testing.T) {
 		"[volumes.a]":                                                           "path: \"\" is no plain absolute path",
 		"[volumes.a]\npath = \"data\"":                                          "is no plain absolute path",
 		"[volumes.a]\npath = \"/data/../etc\"":                                  "is no plain absolute path",
-		"[volumes.a]\npath = \"/d\"\nmode = \"rw\"":                             `mode: "rw" is not possible: nothing on this machine would keep what functions write within bounds`,
+		"[volumes.a]\npath = \"/d\"\nmode = \"rw\"":                             "max_bytes: with mode = \"rw\" write how much functions may keep in it",
+		"[volumes.a]\npath = \"/d\"\nmode = \"rw\"\nmax_bytes = 0":             "max_bytes: write a whole number from 1",
+		"[volumes.a]\npath = \"/d\"\nmode = \"rw\"\nmax_bytes = 17592186044417": "max_bytes: write 1 to 17592186044416 bytes",
 		"[volumes.a]\npath = \"/d\"\nmode = \"x\"":                              "is no mode of a volume",
-		"[volumes.a]\npath = \"/d\"\nmax_bytes = 1":                             "functions only read",
+		"[volumes.a]\npath = \"/d\"\nmax_bytes = 1":                             "they only read this one",
 		"[volumes.a]\npath = \"/d\"\nprojects = [1]":                            "write texts in quotes",
 		"[volumes.a]\npath = \"/d\"\nprojects = []":                             "write a list of 1 to 64",
 		"[volumes.a]\npath = \"/d\"\nprojects = [\"x\"]":                        "is no ID of a project",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ostraka/ostraka/agent"
 	"github.com/ostraka/ostraka/agent/prefs"
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/volume"
 )
 
@@ -22,15 +23,20 @@ type agentVolumeOptions struct {
 	data     dataFlag
 	projects []string
 	mode     string
+	maxBytes string
 }
 
 func newAgentVolume(t *terminal) *cobra.Command {
 	o := &agentVolumeOptions{terminal: t}
 	cmd := &cobra.Command{
 		Use:   "volume [list | add NAME FOLDER | remove NAME | fingerprint FOLDER]",
-		Short: "Say which folders of this machine functions may read",
-		Long: `Say which folders of this machine functions may read. A function names volumes in its manifest and finds
+		Short: "Say which folders of this machine functions may read, or write to",
+		Long: `Say which folders of this machine functions may read, or write to. A function names volumes in its manifest and finds
 the folder of each, read-only, in $OSTRAKA_VOLUMES; the server is told names and fingerprints, and no path.
+
+With --mode rw functions keep files in the folder from one lease to the next, as in a cache: each project and
+function in folders of its own below it, up to --max-bytes together. What else lies in the folder they do not
+see. A function that keeps more is ended, and what it has kept is removed.
 
 "add" follows links once and writes down where they lead. /, /etc, /proc, /sys, /dev, homes, folders of keys,
 sockets of Docker and containerd and the agent's own folder can never be a volume, nor can what holds one of
@@ -39,6 +45,7 @@ them. "list" shows whether each can be shown now, with the fingerprint that the 
 three seconds.`,
 		Example: `  ostraka agent volume add genome /data/genome
   ostraka agent volume add corpus /data/corpus --project 0190a5d4-5b7a-7c3e-8f21-6d1e0c9b8a77
+  ostraka agent volume add models /data/models --mode rw --max-bytes 10Gi
   ostraka agent volume list
   ostraka agent volume remove corpus`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
@@ -46,7 +53,8 @@ three seconds.`,
 	o.register(cmd.Flags())
 	o.data.register(cmd.Flags())
 	cmd.Flags().StringArrayVar(&o.projects, "project", nil, "with add: a project that it is for (may be repeated); left out: all that the agent works for")
-	cmd.Flags().StringVar(&o.mode, "mode", string(volume.ReadOnly), "with add: ro; functions can only read so far")
+	cmd.Flags().StringVar(&o.mode, "mode", string(volume.ReadOnly), "with add: ro, or rw for a folder that functions write to")
+	cmd.Flags().StringVar(&o.maxBytes, "max-bytes", "", "with add --mode rw: how much functions may keep in it, all of them together, such as 10Gi")
 	return cmd
 }
 
@@ -77,10 +85,10 @@ func (o *agentVolumeOptions) run(ctx context.Context, args []string) error {
 }
 
 func (o *agentVolumeOptions) add(dir, name, folder string) error {
-	if volume.Mode(o.mode) != volume.ReadOnly {
-		return usageError("--mode %q: functions can only read a volume so far (ro): nothing on this machine would keep what they write within bounds", o.mode)
+	m := volume.Mapping{Name: name, Mode: volume.Mode(o.mode)}
+	if err := o.bound(&m); err != nil {
+		return err
 	}
-	m := volume.Mapping{Name: name, Mode: volume.ReadOnly}
 	for _, p := range o.projects {
 		id, err := parseID("project", p)
 		if err != nil {
@@ -101,7 +109,31 @@ func (o *agentVolumeOptions) add(dir, name, folder string) error {
 	if err != nil {
 		return err
 	}
-	o.terminal.say("functions may read %s as volume %s; an agent that runs takes it within three seconds", m.Path, name)
+	what := "read"
+	if m.Mode == volume.ReadWrite {
+		what = "write below"
+	}
+	o.terminal.say("functions may %s %s as volume %s; an agent that runs takes it within three seconds", what, m.Path, name)
+	return nil
+}
+
+// bound reads how much functions may write.
+func (o *agentVolumeOptions) bound(m *volume.Mapping) (err error) {
+	if err := volume.CheckMode(m.Mode); err != nil {
+		return usageError("--mode: %w", err)
+	}
+	switch {
+	case m.Mode == volume.ReadOnly && o.maxBytes != "":
+		return usageError("--max-bytes bounds what functions write: it goes with --mode rw")
+	case m.Mode == volume.ReadOnly:
+		return nil
+	case o.maxBytes == "":
+		return usageError("--mode rw needs --max-bytes: how much functions may keep in the folder, such as 10Gi")
+	}
+	m.MaxBytes, err = bundle.ParseBytes(o.maxBytes)
+	if err != nil || m.MaxBytes < 1 || m.MaxBytes > volume.MaxWrittenBytes {
+		return usageError("--max-bytes %q: write 1 to %d bytes, such as 10Gi", o.maxBytes, int64(volume.MaxWrittenBytes))
+	}
 	return nil
 }
 

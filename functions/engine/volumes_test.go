@@ -92,8 +92,8 @@ func TestVolumesGoToAgentsThatHaveThem(t *testing.T) {
 	require.Equal(t, plain.ID, b.lease(1).Job, "other jobs do not mind")
 }
 
-// TestNobodyWritesToVolumes: no agent offers it, and the guardian asks before such a function is published.
-func TestNobodyWritesToVolumes(t *testing.T) {
+// TestWritingToVolumesIsAskedFor: the guardian asks before such a function is published.
+func TestWritingToVolumesIsAskedFor(t *testing.T) {
 	t.Parallel()
 	rules, err := guardian.CompiledDefaults()
 	require.NoError(t, err)
@@ -232,4 +232,27 @@ func TestVolumesThatAnAgentMustNotName(t *testing.T) {
 	shown, err = w.GetAgent(t.Context(), a.id)
 	require.NoError(t, err)
 	require.Empty(t, shown.Volumes)
+}
+
+// TestVolumesThatAreWritten: a job goes where the owner shows the volume for writing, and not where it is only read, or the other way round; servers need
+// none of it, and the plan says what that means.
+func TestVolumesThatAreWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushFunction("survey", "[[volumes]]\nname = \"cache\"\nmode = \"rw\"\n")
+	w.pushFunction("reader", "[[volumes]]\nname = \"cache\"\n")
+	planned, err := w.PlanJob(t.Context(), w.project, functions.NewJob{Function: "survey", Partition: rangeOf(4), Quorum: 2})
+	require.NoError(t, err)
+	require.Contains(t, codesOf(planned.Warnings), submit.WarnVolumeWritten)
+	job := w.submit(4, func(j *functions.NewJob) { j.Function = "survey" })
+	read := w.submit(4, func(j *functions.NewJob) { j.Function = "reader" })
+	w.settleAll()
+	readable := w.offer(w.agent(honest), fleet.AgentVolume{Name: "cache", Mode: "ro"})
+	writable := w.offer(w.agent(honest), fleet.AgentVolume{Name: "cache", Mode: "rw"})
+	lease := writable.lease(1)
+	require.NotNil(t, lease)
+	require.Equal(t, job.ID, lease.Job)
+	lease = readable.lease(1)
+	require.NotNil(t, lease)
+	require.Equal(t, read.ID, lease.Job)
 }

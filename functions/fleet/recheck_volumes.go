@@ -27,13 +27,23 @@ func RecheckVolumes(r functions.Rechecker) []volume.Offer {
 	return []volume.Offer{}
 }
 
+// ReadOnlyVolumes are those of a function's volumes that a server must have to execute it: for those that the function writes to it makes an empty folder.
+func ReadOnlyVolumes(wanted []bundle.Volume) (list []bundle.Volume) {
+	for _, w := range wanted {
+		if w.Mode != volume.ReadWrite {
+			list = append(list, w)
+		}
+	}
+	return list
+}
+
 // HasVolumes says whether a rechecker has the volumes that a function of a project wants, and names one that it lacks.
 func HasVolumes(r functions.Rechecker, project uuid.UUID, wanted []bundle.Volume) (lacks string, has bool) {
 	if len(wanted) == 0 {
 		return "", true
 	}
 	offers := RecheckVolumes(r)
-	for _, w := range wanted {
+	for _, w := range ReadOnlyVolumes(wanted) {
 		found := false
 		for _, o := range offers {
 			found = found || o.Suits(project, w.Name, w.Mode, w.Fingerprint)

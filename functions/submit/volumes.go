@@ -19,6 +19,7 @@ import (
 const (
 	WarnNoVolume        = "no_volume"        // no agent has one of them
 	WarnVolumeUnchecked = "volume_unchecked" // no server has them, so that agents alone check one another
+	WarnVolumeWritten   = "volume_written"   // the function writes to one, so that no two machines show it the same
 )
 
 // VolumeWords names a volume with what is wanted of it.
@@ -68,6 +69,7 @@ func (s *Service) volumeWarnings(ctx context.Context, project uuid.UUID, p verif
 	if err != nil {
 		return nil, err
 	}
+	list = writtenWarnings(volumes)
 	const hint = "have the owners of agents name a folder for it: ostraka agent volume add NAME FOLDER"
 	for _, v := range at.Lacking {
 		list = append(list, functions.Reason{Code: WarnNoVolume, Text: "No agent has " + VolumeWords(v) + ": the job waits for one that does.", Hint: hint})
@@ -86,4 +88,19 @@ func (s *Service) volumeWarnings(ctx context.Context, project uuid.UUID, p verif
 		unchecked.Text = "No server that executes shards has the volumes that the function wants, and the policy has the server execute every shard: the job waits for a server that has them."
 	}
 	return append(list, unchecked), nil
+}
+
+// writtenWarnings name the volumes that the function writes to.
+func writtenWarnings(volumes []bundle.Volume) (list []functions.Reason) {
+	for _, v := range volumes {
+		if v.Mode != volume.ReadWrite {
+			continue
+		}
+		list = append(list, functions.Reason{
+			Code: WarnVolumeWritten,
+			Text: "The function writes to volume " + v.Name + ": each machine shows it there what it has kept on that machine, a server that executes shards shows it nothing, and honest replicas disagree where its answer depends on that.",
+			Hint: "use the volume as a cache: the same answer must come out when it is empty; ostraka function check tries the function on the same inputs more than once",
+		})
+	}
+	return list
 }

@@ -5,6 +5,7 @@ package docker
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/docker/docker/api/types/container"
@@ -144,6 +145,7 @@ func (e *engine) hostConfig(s shape, u user, folders ...*volume.Folder) *contain
 	for _, dir := range append([]string{mounts.Workspace}, mounts.Beside...) {
 		h.Tmpfs[dir] = u.tmpfs(s.workspace, s.inodes)
 	}
+	maps.Copy(h.Tmpfs, emptyVolumes(u, folders))
 	if e.cgroups == "1" {
 		h.MemorySwappiness = &noSwap
 	}

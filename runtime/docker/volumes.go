@@ -25,6 +25,11 @@ import (
 func (p *pool) withVolumes(ctx context.Context, image string, batch recheck.Batch, folders []*volume.Folder) ([]harness.Result, error) {
 	s := shapeOf(batch.Bundle, inputsOf(batch))
 	s.image = image
+	for _, f := range folders {
+		if f.Mode == volume.ReadWrite {
+			s.memory += recheck.WrittenBytes
+		}
+	}
 	p.kept.BeginNew()
 	defer p.kept.End()
 	b, err := p.e.start(ctx, s, folders...)
@@ -39,10 +44,24 @@ func (p *pool) withVolumes(ctx context.Context, image string, batch recheck.Batc
 // mountsOf show folders read-only, without what else is mounted below them.
 func mountsOf(folders []*volume.Folder) (list []mount.Mount) {
 	for _, f := range folders {
+		if f.Mode == volume.ReadWrite {
+			continue
+		}
 		list = append(list, mount.Mount{
 			Type: mount.TypeBind, Source: f.Path(), Target: filepath.Join(volume.Root, f.Name), ReadOnly: true,
 			BindOptions: &mount.BindOptions{Propagation: mount.PropagationRPrivate, NonRecursive: true},
 		})
+	}
+	return list
+}
+
+// emptyVolumes are mounts of memory for the volumes that the function writes to: the kernel bounds them, and they go with the container.
+func emptyVolumes(u user, folders []*volume.Folder) map[string]string {
+	list := map[string]string{}
+	for _, f := range folders {
+		if f.Mode == volume.ReadWrite {
+			list[filepath.Join(volume.Root, f.Name)] = u.tmpfs(recheck.WrittenBytes, volume.MaxWritten)
+		}
 	}
 	return list
 }
@@ -85,4 +104,3 @@ func (x *Executor) lend(ctx context.Context, batch recheck.Batch) ([]*volume.Fol
 
 // Volumes are those that functions may have here.
 func (x *Executor) Volumes() []volume.Offer { return x.shelf.Offers() }
-

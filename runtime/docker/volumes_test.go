@@ -148,3 +148,42 @@ func TestVolumeThatIsMissing(t *testing.T) {
 	require.ErrorAs(t, err, &own)
 	require.ErrorContains(t, err, "this server has no volume ref for the project")
 }
+
+// A function that writes to a volume finds it empty in each container, and bounded by the kernel; what it reads besides stays read-only.
+func TestVolumeThatIsWritten(t *testing.T) {
+	const source = `import errno, os
+
+CACHE = os.environ["OSTRAKA_VOLUMES"] + "/cache"
+
+def fails(what):
+    try:
+        what()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    return ""
+
+def handler(x):
+    before = sorted(os.listdir(CACHE))
+    with open(CACHE + "/seen", "a") as f:
+        f.write("x")
+    with open(CACHE + "/tool", "w") as f:
+        f.write("#!/bin/true")
+    os.chmod(CACHE + "/tool", 0o4755)
+    flags = os.statvfs(CACHE)
+    return [before, len(open(CACHE + "/seen").read()), fails(lambda: os.execv(CACHE + "/tool", ["tool"])), fails(lambda: os.mknod(CACHE + "/null", 0o20666, os.makedev(1, 3))) != "",
+        fails(lambda: open(os.environ["OSTRAKA_VOLUMES"] + "/ref/a.txt", "a")) != "", flags.f_blocks * flags.f_frsize]
+`
+	for _, level := range levelsHere() {
+		t.Run(string(level), func(t *testing.T) {
+			dir := volumeFolder(t, "one")
+			x := newExecutor(t, at(level), func(c *Config) { c.Volumes = readOnly(dir) })
+			b := pack(t, source, "[[volumes]]\nname = \"cache\"\nmode = \"rw\"\n[[volumes]]\nname = \"ref\"\n")
+			for range 2 { // another container each time
+				results := run(t, x, b, "1", "2")
+				require.Equal(t, "ok", string(results[0].Status), "%+v", results[0].Exception)
+				require.JSONEq(t, `[[],1,"EACCES",true,true,268435456]`, results[0].Output)
+				require.JSONEq(t, `[["seen","tool"],2,"EACCES",true,true,268435456]`, results[1].Output)
+			}
+		})
+	}
+}

@@ -51,8 +51,8 @@ func (s *Settings) CheckVolumes(wanted []bundle.Volume) error {
 		switch {
 		case s.Volumes[i].Name != w.Name:
 			return fmt.Errorf("the function wants volume %s, and the folder of %s is open", w.Name, s.Volumes[i].Name)
-		case w.Mode != volume.ReadOnly:
-			return fmt.Errorf("volume %s is wanted to write to, and no sandbox lets functions write to volumes", w.Name)
+		case s.Volumes[i].Mode != w.Mode:
+			return fmt.Errorf("the function wants volume %s with mode %q, and its folder is open with mode %q", w.Name, w.Mode, s.Volumes[i].Mode)
 		}
 	}
 	return nil

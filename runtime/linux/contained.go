@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 	"github.com/ostraka/ostraka/runtime/inputdir"
+	"github.com/ostraka/ostraka/runtime/volume"
 )
 
 // The levels `container` and `gvisor` are made from inside: this process is the
@@ -170,7 +171,7 @@ func (s *Sandbox) unsettleContained() error {
 		if err := unix.Chmod(dir, 0o700); err != nil {
 			return fmt.Errorf("opening the workspace: %w", err)
 		}
-		if err := scrub(dir); err != nil {
+		if err := volume.Scrub(dir); err != nil {
 			return err
 		}
 	}

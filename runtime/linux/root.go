@@ -111,7 +111,7 @@ func (l *launcher) root() error {
 	if err := unix.Chdir("/"); err != nil {
 		return err
 	}
-	return setReadOnly(unix.AT_FDCWD, "/", 0, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
+	return restrict(unix.AT_FDCWD, "/", 0, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOEXEC)
 }
 
 // scaffold mounts the tmpfs that becomes the root over some folder of the
@@ -154,7 +154,10 @@ func attach(b bind, fd int) error {
 	if !b.Exec {
 		flags |= unix.MOUNT_ATTR_NOEXEC
 	}
-	if err := setReadOnly(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, flags); err != nil {
+	if !b.Writable {
+		flags |= unix.MOUNT_ATTR_RDONLY
+	}
+	if err := restrict(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, flags); err != nil {
 		return err
 	}
 	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, at, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
@@ -163,10 +166,11 @@ func attach(b bind, fd int) error {
 	return nil
 }
 
-func setReadOnly(dir int, path string, how uint, flags uint64) error {
-	attr := unix.MountAttr{Attr_set: flags | unix.MOUNT_ATTR_RDONLY}
+// restrict takes rights away from a mount.
+func restrict(dir int, path string, how uint, flags uint64) error {
+	attr := unix.MountAttr{Attr_set: flags}
 	if err := unix.MountSetattr(dir, path, how, &attr); err != nil {
-		return fmt.Errorf("making it read-only: %w", err)
+		return fmt.Errorf("restricting what can be done in it: %w", err)
 	}
 	return nil
 }

@@ -105,6 +105,9 @@ func (s *Sandbox) furnish(b *bundle.Bundle) (err error) {
 			return err
 		}
 	}
+	if err := s.giveVolumes(); err != nil {
+		return err
+	}
 	if !s.runner.namespaces() {
 		if err := s.furnishLandlock(); err != nil {
 			return err

@@ -45,13 +45,26 @@ func (s *Sandbox) volumesDir() string {
 	return volume.Root
 }
 
-// volumeBinds show the volumes, read-only as all that is shown.
+// giveVolumes hands those that the function writes to to the user of its sandbox.
+func (s *Sandbox) giveVolumes() error {
+	if s.slot == nil {
+		return nil
+	}
+	for _, f := range s.volumes {
+		if err := f.Give(s.slot.uid, s.slot.uid); err != nil {
+			return fmt.Errorf("giving volume %s to the sandbox: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// volumeBinds show the volumes: read-only as all that is shown, but for those that the function writes to.
 func (s *Sandbox) volumeBinds() (list []bind) {
 	if s.runner.contained() {
 		return containedVolumeBinds()
 	}
 	for _, f := range s.volumes {
-		b := bind{Source: f.Path(), Target: filepath.Join(volume.Root, f.Name), Dir: true, folder: f}
+		b := bind{Source: f.Path(), Target: filepath.Join(volume.Root, f.Name), Dir: true, Writable: f.Mode == volume.ReadWrite, folder: f}
 		list = append(list, b)
 	}
 	if len(list) > 0 && s.runner.cfg.Level == bundle.Landlock { // the links themselves

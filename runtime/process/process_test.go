@@ -253,7 +253,7 @@ func TestVolumes(t *testing.T) {
 	require.Equal(t, `"one"`, run(t, s, "1").Output)
 }
 
-// A function that wants to write to a volume runs in no sandbox.
+// A function that wants to write to a volume does not get one that is only shown.
 func TestVolumesAreNotWritten(t *testing.T) {
 	b, err := bundle.Pack(folder(t, "def handler(x):\n    return x\n", "[[volumes]]\nname = \"ref\"\nmode = \"rw\"\n"))
 	require.NoError(t, err)
@@ -261,5 +261,5 @@ func TestVolumesAreNotWritten(t *testing.T) {
 	require.NoError(t, err)
 	defer opened.Close()
 	_, err = runner(t).Open(t.Context(), b, harness.Settings{Volumes: []*volume.Folder{opened}})
-	require.ErrorContains(t, err, "no sandbox lets functions write to volumes")
+	require.ErrorContains(t, err, `the function wants volume ref with mode "rw", and its folder is open with mode "ro"`)
 }

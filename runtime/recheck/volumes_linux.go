@@ -19,10 +19,12 @@ const lookAtVolumes = 10 * time.Minute
 
 // Shelf are the volumes that an executor shows functions.
 type Shelf struct {
-	list []volume.Mapping
-	book *volume.Book
-	stop context.CancelFunc
-	done chan struct{}
+	list    []volume.Mapping
+	book    *volume.Book
+	written *volume.Writable
+	dir     string // for empty volumes
+	stop    context.CancelFunc
+	done    chan struct{}
 }
 
 // OpenShelf refuses a volume that cannot be shown, and looks at the others from then on. dir is the executor's private folder; neither that nor what is
@@ -37,7 +39,7 @@ func OpenShelf(list []volume.Mapping, dir string, hidden []string, log *slog.Log
 		_ = folder.Close() // nothing was read from it
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Shelf{list: list, book: volume.NewBook(filepath.Join(dir, "volumes"), blocked, log), stop: stop, done: make(chan struct{})}
+	s := &Shelf{list: list, written: volume.NewWritable(), dir: dir, book: volume.NewBook(filepath.Join(dir, "volumes"), blocked, log), stop: stop, done: make(chan struct{})}
 	go s.look(ctx)
 	return s, nil
 }
@@ -65,14 +67,26 @@ func (s *Shelf) Close() {
 // Offers are those that functions may have.
 func (s *Shelf) Offers() []volume.Offer { return s.book.Offers() }
 
+// WrittenBytes is how much a function may write to one volume when a server executes it: such a volume is empty there for each batch, so it is a cache that
+// has to be filled, and not one for a month.
+const WrittenBytes = 256 << 20
+
 // Lend opens the folders that a batch's function wants. The caller closes them.
 func (s *Shelf) Lend(ctx context.Context, batch Batch) (folders []*volume.Folder, err error) {
 	for _, wanted := range batch.Bundle.Manifest.Volumes {
+		if wanted.Mode == volume.ReadWrite {
+			folder, err := s.written.OpenFresh(wanted.Name, s.dir, WrittenBytes)
+			if err != nil {
+				return nil, errors.Join(err, volume.CloseAll(folders))
+			}
+			folders = append(folders, folder)
+			continue
+		}
 		var folder *volume.Folder
 		err := fmt.Errorf("this server has no volume %s for the project", wanted.Name)
 		for _, m := range s.list {
 			if m.Name == wanted.Name && m.IsFor(batch.Project) {
-				folder, err = s.book.Lend(ctx, m, wanted.Mode, wanted.Fingerprint)
+				folder, err = s.book.Lend(ctx, m, volume.Borrower{Project: batch.Project, Function: batch.Bundle.Manifest.Name}, wanted.Mode, wanted.Fingerprint)
 			}
 		}
 		if err != nil {
@@ -96,7 +110,11 @@ func (l *Local) executeWithVolumes(ctx context.Context, batch Batch) (results []
 	}
 	var s *linux.Sandbox
 	if s, err = l.open(ctx, batch, settings); err == nil {
-		results, err = runIn(ctx, s, batch)
+		guarded, stop := volume.Guard(ctx, settings.Volumes)
+		results, err = runIn(guarded, s, batch)
+		if over := stop(); over != nil {
+			results, err = nil, &Error{Class: Full, Err: fmt.Errorf("a function writes to its volumes: %w", over), Hint: "have the function keep less in them: a server gives each 256 MiB"}
+		}
 		err = errors.Join(err, s.Close())
 	}
 	return results, errors.Join(err, volume.CloseAll(settings.Volumes))

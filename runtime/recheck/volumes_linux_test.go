@@ -88,3 +88,45 @@ func TestVolumesInARuntime(t *testing.T) {
 	require.Equal(t, `["one",6]`, results[0].Output)
 	require.Contains(t, results[0].Interpreter, "(runtime:"+n.Digest[:16]+")")
 }
+
+// TestVolumeThatIsWritten: a server gives functions an empty folder for each batch, which goes with the batch; a function that keeps too much there is a
+// matter of the server's and no result.
+func TestVolumeThatIsWritten(t *testing.T) {
+	dir, work := t.TempDir(), t.TempDir()
+	source := `import os
+CACHE = os.environ["OSTRAKA_VOLUMES"] + "/cache"
+def handler(x):
+    before = os.listdir(CACHE)
+    with open(CACHE + "/a", "wb") as f:
+        f.truncate(x)
+    return len(before)
+`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(source), 0o600))
+	manifest := "name = \"f\"\n[limits]\ndisk_bytes = \"1Gi\"\n[[volumes]]\nname = \"cache\"\nmode = \"rw\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, bundle.ManifestName), []byte(manifest), 0o600))
+	code, err := bundle.Pack(dir)
+	require.NoError(t, err)
+	own, err := python.Open(t.Context(), python.Options{})
+	require.NoError(t, err)
+	x, err := recheck.NewLocal(t.Context(), recheck.LocalConfig{Python: own, Dir: work, Concurrent: 1, Log: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	ask := func(size string) ([]harness.Result, error) {
+		return x.Recheck(t.Context(), recheck.Batch{
+			Project: uuid.New(), Job: uuid.New(), Bundle: code, Shards: []recheck.Shard{{Input: []byte(size)}, {Number: 1, Input: []byte(size)}},
+		})
+	}
+	for range 2 {
+		results, err := ask("268435456")
+		require.NoError(t, err)
+		require.Equal(t, "0", results[0].Output, "%+v", results[0].Exception)
+		require.Equal(t, "1", results[1].Output)
+	}
+	_, err = ask("268435457")
+	var full *recheck.Error
+	require.ErrorAs(t, err, &full)
+	require.Equal(t, recheck.Full, full.Class)
+	require.NoError(t, x.Close())
+	left, err := filepath.Glob(filepath.Join(work, "volume-*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -3,6 +3,7 @@ package volume
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ type Mapping struct {
 	Path     string // without any link
 	Mode     Mode
 	Projects []uuid.UUID // that it is for; none: all
+	MaxBytes int64       // that functions may keep in it, all of them together; 0: they only read it
 }
 
 // IsFor says whether a volume is for a project.
@@ -35,7 +37,7 @@ type Offer struct {
 
 // Suits says whether the volume is one that a function of a project wants.
 func (o Offer) Suits(project uuid.UUID, name string, mode Mode, fingerprint string) bool {
-	return o.Name == name && (o.Mode == mode || o.Mode == ReadWrite) && (fingerprint == "" || o.Fingerprint == fingerprint) &&
+	return o.Name == name && o.Mode == mode && (fingerprint == "" || o.Fingerprint == fingerprint) &&
 		Mapping{Projects: o.Projects}.IsFor(project)
 }
 
@@ -43,6 +45,7 @@ func (o Offer) Suits(project uuid.UUID, name string, mode Mode, fingerprint stri
 type Book struct {
 	dir     string
 	blocked Blocklist
+	written *Writable
 	log     *slog.Logger
 
 	mu     sync.Mutex
@@ -53,7 +56,7 @@ type Book struct {
 
 // NewBook makes a book that keeps in a folder what it knows of volumes.
 func NewBook(dir string, blocked Blocklist, log *slog.Logger) *Book {
-	return &Book{dir: dir, blocked: blocked, log: log, notes: map[string]note{}, told: map[string]string{}}
+	return &Book{dir: dir, blocked: blocked, written: NewWritable(), log: log, notes: map[string]note{}, told: map[string]string{}}
 }
 
 // Offers are the volumes that can be shown, by name, as the last look found them.
@@ -77,10 +80,13 @@ func (b *Book) Look(ctx context.Context, list []Mapping, changed func()) {
 			continue
 		}
 		shown = append(shown, v)
-		offers = append(offers, Offer{Name: v.Name, Mode: v.Mode, Projects: v.Projects, Fingerprint: b.noted(v).Fingerprint})
+		offers = append(offers, Offer{Name: v.Name, Mode: v.Mode, Projects: v.Projects, Fingerprint: b.offeredPrint(v)})
 	}
 	b.offer(offers, changed)
 	for i, v := range shown {
+		if v.Mode == ReadWrite {
+			continue // each sandbox finds something else in it
+		}
 		taken, err := b.fingerprint(ctx, v)
 		if ctx.Err() != nil {
 			return
@@ -95,6 +101,14 @@ func (b *Book) Look(ctx context.Context, list []Mapping, changed func()) {
 		}
 	}
 	b.forget(list)
+}
+
+// offeredPrint is the fingerprint that is known already; a volume that functions write to has none.
+func (b *Book) offeredPrint(v Mapping) string {
+	if v.Mode == ReadWrite {
+		return ""
+	}
+	return b.noted(v).Fingerprint
 }
 
 func (b *Book) try(v Mapping) error {
@@ -170,12 +184,25 @@ func (r *Refusal) Error() string { return r.Text }
 // Unwrap gives the reason.
 func (r *Refusal) Unwrap() error { return r.Why }
 
+// Borrower is the function that a folder is opened for.
+type Borrower struct {
+	Project  uuid.UUID
+	Function string // its name
+}
+
 // Lend opens the folder of a volume for a function that wants it in a mode and, unless it is empty, with a fingerprint. The caller closes it. What
 // cannot be shown, and a copy that is another one, is a *Refusal.
-func (b *Book) Lend(ctx context.Context, m Mapping, mode Mode, fingerprint string) (*Folder, error) {
+func (b *Book) Lend(ctx context.Context, m Mapping, who Borrower, mode Mode, fingerprint string) (*Folder, error) {
 	refuse := func(why error, text string) error { return &Refusal{Text: "volume " + m.Name + ": " + text, Why: why} }
 	if mode != m.Mode {
-		return nil, refuse(nil, "the function wants to write to it, and functions can only read it")
+		return nil, refuse(nil, fmt.Sprintf("the function wants it with mode %q, and the owner of this machine shows it with mode %q", mode, m.Mode))
+	}
+	if mode == ReadWrite {
+		folder, err := b.written.Lend(m, who.Project, who.Function, b.blocked)
+		if err != nil {
+			return nil, refuse(err, "this machine cannot show it now; its own log says why")
+		}
+		return folder, nil
 	}
 	folder, err := Open(m.Name, m.Path, b.blocked)
 	if err != nil {

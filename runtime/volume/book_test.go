@@ -55,19 +55,19 @@ func TestBookLends(t *testing.T) {
 	b := NewBook(filepath.Join(base, "notes"), NewBlocklist(), slog.New(slog.DiscardHandler))
 	pinned, _ := fingerprint(t, path, nil)
 	for _, want := range []string{"", pinned} {
-		f, err := b.Lend(t.Context(), m, ReadOnly, want)
+		f, err := b.Lend(t.Context(), m, Borrower{}, ReadOnly, want)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 	}
 	refused := func(mode Mode, pinned, says string) {
 		t.Helper()
-		_, err := b.Lend(t.Context(), m, mode, pinned)
+		_, err := b.Lend(t.Context(), m, Borrower{}, mode, pinned)
 		var r *Refusal
 		require.ErrorAs(t, err, &r)
 		require.Contains(t, r.Text, says)
 		require.NotContains(t, r.Text, base, "no path is told")
 	}
-	refused(ReadWrite, "", "the function wants to write to it")
+	refused(ReadWrite, "", `the function wants it with mode "rw", and the owner of this machine shows it with mode "ro"`)
 	write(t, filepath.Join(path, "a"), "eno") // since the last look
 	refused(ReadOnly, pinned, "this machine's copy is not the one that the function pins")
 	require.NoError(t, os.Rename(path, path+"-moved"))

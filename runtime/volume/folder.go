@@ -16,6 +16,7 @@ type Folder struct {
 	Mode Mode
 	path string
 	file *os.File // the folder itself, whatever lies at its path by now
+	lane *lane    // where functions write to it; nil: they only read it
 }
 
 // Open opens the folder of a volume. Its path must lead there without any link.
@@ -60,8 +61,8 @@ func (f *Folder) Path() string { return f.path }
 // File is the folder itself.
 func (f *Folder) File() *os.File { return f.file }
 
-// Close lets go of it.
-func (f *Folder) Close() error { return f.file.Close() }
+// Close lets go of it. What functions have written to it stays for the next sandbox.
+func (f *Folder) Close() error { return errors.Join(f.release(), f.file.Close()) }
 
 // CloseAll lets go of several.
 func CloseAll(folders []*Folder) (err error) {

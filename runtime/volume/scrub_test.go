@@ -1,6 +1,4 @@
-//go:build linux
-
-package linux
+package volume
 
 import (
 	"os"
@@ -27,7 +25,7 @@ func TestScrub(t *testing.T) {
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "scrub-1"), 0))
 	require.NoError(t, os.Symlink("/", filepath.Join(dir, "link")))
-	require.NoError(t, scrub(dir))
+	require.NoError(t, Scrub(dir))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, left)

@@ -1,6 +1,4 @@
-//go:build linux
-
-package linux
+package volume
 
 import (
 	"errors"
@@ -15,10 +13,10 @@ import (
 // scrubAtATime is how many entries of a folder are read at a time.
 const scrubAtATime = 256
 
-// scrub empties a folder however deep what lies in it is nested: each folder
+// Scrub empties a folder however deep what lies in it is nested: each folder
 // comes to stand at the top before it is emptied, so that no path is long and
 // nothing is held open. No process of the sandbox lives meanwhile.
-func scrub(dir string) error {
+func Scrub(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("emptying the workspace: %w", err)
