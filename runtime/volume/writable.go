@@ -125,7 +125,12 @@ func (w *Writable) take(m Mapping, path string) (*Folder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a folder in volume %s: %w", m.Name, err)
 	}
-	if free, err := lock(file); !free || err != nil {
+	free, err := lock(file)
+	if there, statErr := os.Lstat(path); free && err == nil { // another agent may have removed it before we had the lock
+		opened, openedErr := file.Stat()
+		free = statErr == nil && openedErr == nil && os.SameFile(there, opened)
+	}
+	if !free || err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	f := &Folder{Name: m.Name, Mode: ReadWrite, path: path, file: file, lane: &lane{of: w, volume: m.Path, most: m.MaxBytes}}
