@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/archive"
 )
 
 func (f *fake) ArchiveJob(_ context.Context, by functions.Principal, _, job uuid.UUID) (functions.JobArchive, error) {
@@ -20,4 +21,8 @@ func (f *fake) ListArchives(_ context.Context, _ uuid.UUID, page functions.ListP
 	return list(f, page, func(int) functions.JobArchive {
 		return functions.JobArchive{Job: thingID, State: functions.ArchiveDone}
 	})
+}
+
+func (f *fake) ImportArchive(_ context.Context, by functions.Principal, _ uuid.UUID, _ archive.Import) (functions.JobArchive, error) {
+	return functions.JobArchive{Job: thingID, State: functions.ArchiveDone, AskedBy: by.Actor()}, f.begin()
 }

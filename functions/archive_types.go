@@ -29,6 +29,8 @@ type JobArchive struct {
 	Document   *ArchivedFile `json:"document,omitempty" doc:"The JSON document that says what the job was."`
 	WrittenAt  *time.Time    `json:"written_at,omitempty"`
 	ArchivedAt *time.Time    `json:"archived_at,omitempty" doc:"When the last row of its shards had left the database."`
+	// ImportedFrom is nil where the job ran in this project.
+	ImportedFrom *uuid.UUID `json:"imported_from,omitempty" doc:"The project in which the job ran, here or in another installation, where its archive was imported."`
 }
 
 // Holds says whether the job's shards are read from the archive.

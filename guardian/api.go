@@ -35,6 +35,7 @@ func ForAPI() map[string]Kind {
 		"deleteFile":               DataDelete,
 		"deleteJob":                DataDelete,
 		"archiveJob":               DataArchive,
+		"importArchive":            DataImport,
 		"resolveFlag":              FlagResolve,
 		"resolveShard":             ShardResolve,
 		"pushFunction":             FunctionPublish,

@@ -285,7 +285,7 @@ type DataFacts struct {
 
 // Data is what is deleted.
 type Data struct {
-	Type   string    `json:"type"` // job, file, audit, workflow, workflow_run
+	Type   string    `json:"type"` // job, file, audit, workflow, workflow_run, archive
 	Name   string    `json:"name"`
 	Bytes  int64     `json:"bytes"`
 	Before time.Time `json:"before"` // what is older than this

@@ -59,6 +59,7 @@ const (
 	BulkStop         Kind = "bulk.stop"
 	DataArchive      Kind = "data.archive"
 	DataDelete       Kind = "data.delete"
+	DataImport       Kind = "data.import"
 	AuditPrune       Kind = "audit.prune"
 	AuditRestart     Kind = "audit.restart"
 	ModelAsk         Kind = "model.ask"
@@ -130,6 +131,7 @@ var operations = []Described{
 	{BulkStop, Low, false, "Stop a bulk action. What it has done stays.", DecisionFacts{}},
 	{DataArchive, Medium, true, "Have a job that has ended become an archive: its shards leave the database for files.", DataFacts{}},
 	{DataDelete, High, true, "Delete a job with its results, a file, or a workflow or a run of one.", DataFacts{}},
+	{DataImport, High, true, "Put the job of an archive from another project or installation into this one.", DataFacts{}},
 	{FileUpload, Low, true, "Store an object or name a file.", UploadFacts{}},
 	{FlagResolve, Medium, true, "Decide about a flag.", DecisionFacts{}},
 	{FunctionPublish, Medium, true, "Publish a version of a function.", FunctionFacts{}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/archive"
 )
 
 // Archives is what the API asks of the domain about jobs in the object store.
@@ -16,10 +17,22 @@ type Archives interface {
 	ArchiveJob(ctx context.Context, by functions.Principal, project, job uuid.UUID) (functions.JobArchive, error)
 	GetArchive(ctx context.Context, project, job uuid.UUID) (functions.JobArchive, error)
 	ListArchives(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]functions.JobArchive, error) // those of the newest jobs first
+	// ImportArchive puts the job of an archive into a project; asking twice is harmless.
+	ImportArchive(ctx context.Context, by functions.Principal, project uuid.UUID, in archive.Import) (functions.JobArchive, error)
 }
 
 type archiveOutput struct {
 	Body functions.JobArchive
+}
+
+// ImportInput is an archive to be imported.
+type ImportInput struct {
+	InProject
+	Body struct {
+		Document string `json:"document" pattern:"^[0-9a-f]{64}$" doc:"Digest of the document of the archive, stored as an object of this project."`
+		Shards   string `json:"shards" pattern:"^[0-9a-f]{64}$" doc:"Digest of its shards: an object of a line of JSON for each, with the columns of the Parquet file as fields."`
+		Key      string `json:"key,omitempty" maxLength:"500" doc:"The key of the log that made the receipt of the archive, as you know it; left out: the one in the receipt."`
+	}
 }
 
 func (s *server) archiveOperations() {
@@ -36,6 +49,24 @@ func (s *server) archiveOperations() {
 	rest.Register(s.Server, rest.Operation{
 		ID: "listArchives", Method: http.MethodGet, Path: "/v1/projects/{project}/archives", Tag: "jobs", Summary: "List archives, those of the newest jobs first", Access: rest.Readers(),
 	}, s.listArchives)
+	register(s, operation{
+		id: "importArchive", method: http.MethodPost, path: "/v1/projects/{project}/archives", tag: "jobs", summary: "Put the job of an archive into this project",
+		about: "The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. " +
+			"The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.",
+		access: roles(functions.RoleOwner), status: http.StatusOK, body: body{limit: MaxJSONBody},
+	}, s.importArchive)
+}
+
+func (s *server) importArchive(ctx context.Context, c *call, in *ImportInput) (*archiveOutput, error) {
+	project, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.service.ImportArchive(ctx, c.principal, project, archive.Import{Document: in.Body.Document, Shards: in.Body.Shards, Key: in.Body.Key})
+	if err != nil {
+		return nil, err
+	}
+	return &archiveOutput{Body: a}, nil
 }
 
 func (s *server) archiveJob(ctx context.Context, c *rest.Call, in *rest.JobPath) (*archiveOutput, error) {

@@ -24,7 +24,7 @@ func namedProblems() []Explanation {
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded, functions.ErrCallFailed,
-		insight.ErrJobGoesOn, functions.ErrJobDeleted, functions.ErrJobArchived, archive.ErrWaits, archive.ErrNoArchive, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, submit.ErrSourceNotFinished, fleet.ErrDirectivesChanged,
+		insight.ErrJobGoesOn, functions.ErrJobDeleted, functions.ErrJobArchived, archive.ErrWaits, archive.ErrNoArchive, archive.ErrVersionMissing, archive.ErrJobThere, archive.ErrObjectsMissing, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, submit.ErrSourceNotFinished, fleet.ErrDirectivesChanged,
 		registry.ErrFileChanged, tenant.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, fleet.ErrEULAMismatch,
 		fleet.ErrAgentState, fleet.ErrCaught, fleet.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
 		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,
@@ -71,6 +71,7 @@ func domainProblems() []Explanation {
 		{"bad_priority", http.StatusUnprocessableEntity, "A job cannot have this priority.", correct},
 		{"priority_not_allowed", http.StatusForbidden, "A submitter's jobs have the usual priority at most.", "Ask for less, or have the project's owner raise it: ostraka job set-priority."},
 		{"bad_weight", http.StatusUnprocessableEntity, "A project cannot have this weight.", correct},
+		{"bad_archive", http.StatusUnprocessableEntity, "What was sent is no archive, or its parts do not agree.", "Have ostraka archive verify look at its files, and download them again from where the job ran."},
 		{"bad_archive_jobs", http.StatusUnprocessableEntity, "Jobs of a project cannot become archives after so many days.", correct},
 		{"bad_keep_jobs", http.StatusUnprocessableEntity, "A project cannot keep ended jobs for so many days.", correct},
 		{"bad_recheck_seconds", http.StatusUnprocessableEntity, "A project cannot have this budget of server seconds.", correct},

@@ -16,7 +16,7 @@ import (
 
 func newArchive(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("archive", "Jobs whose shards have left the database for files",
-		newArchiveList(t, server), newArchiveShow(t, server), newArchiveDownload(t, server), newArchiveVerify(t))
+		newArchiveList(t, server), newArchiveShow(t, server), newArchiveDownload(t, server), newArchiveVerify(t), newArchiveImport(t, server))
 }
 
 func newArchiveList(t *terminal, server *serverFlags) *cobra.Command {
@@ -65,12 +65,16 @@ func showArchive(t *terminal, o *outputFlag, doc answer.Document[client.JobArchi
 		fields = append(fields, [2]string{"shards", count(a.Shards, "shard") + " in " + roughBytes(a.Results.Bytes)},
 			[2]string{"results", a.Results.Digest}, [2]string{"document", a.Document.Digest})
 	}
+	if a.ImportedFrom != nil {
+		fields = append(fields, [2]string{"imported", "from project " + a.ImportedFrom.String()})
+	}
 	return printOne(t, o, doc.Raw, append(fields, [2]string{"asked", shortTime(a.AskedAt) + " by " + a.AskedBy}))
 }
 
 func newArchiveDownload(t *terminal, server *serverFlags) *cobra.Command {
 	o := &jobOptions{terminal: t, server: server}
 	var dir string
+	var objects bool
 	cmd := newJobCommand(o, "download", "Download the files of an archive", `Download the files of an archive into a folder: JOB.json, which says what the job was, and JOB.parquet with its
 shards. Each is held against its digest on the way, and is complete under its name or not there. They need no
 server: ostraka archive verify checks them, and anything that reads Parquet reads the shards.`,
@@ -93,6 +97,11 @@ server: ostraka archive verify checks them, and anything that reads Parquet read
 			if err := getObject(ctx, t, c, a.Document.Digest, name+documentSuffix); err != nil {
 				return err
 			}
+			if objects {
+				if err := downloadObjects(ctx, t, c, name); err != nil {
+					return err
+				}
+			}
 			if o.json() {
 				return writeJSON(t.out, doc.Raw)
 			}
@@ -101,5 +110,6 @@ server: ostraka archive verify checks them, and anything that reads Parquet read
 		})
 	cmd.Example = "  ostraka archive download @last --dir ./archives"
 	cmd.Flags().StringVar(&dir, "dir", ".", "the folder to write them into")
+	cmd.Flags().BoolVar(&objects, "objects", false, "also the objects that results and answer refer to, into the folder JOB.objects: ostraka archive import wants them")
 	return cmd
 }

@@ -148,7 +148,7 @@ func (s *Service) GetReceipt(ctx context.Context, project, job uuid.UUID) (r Job
 func getReceipt(ctx context.Context, tx *store.Tx, job uuid.UUID) (JobReceipt, error) {
 	row, found, err := store.One[receiptRow](ctx, tx, sql.GetReceipt, job)
 	if err == nil && !found {
-		err = ErrReceiptNotMade
+		return importedReceipt(ctx, tx, job)
 	}
 	return row.receipt(job), err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/planner"
@@ -129,7 +130,11 @@ func TestEveryOperationIsDecided(t *testing.T) {
 		},
 		"deleteFile": func() error { return w.DeleteFile(ctx, w.by, w.project, "a.txt", registry.FileCondition{}) },
 		"archiveJob": func() error { _, err := w.ArchiveJob(ctx, w.by, w.project, ended.ID); return err },
-		"deleteJob":  func() error { _, err := w.DeleteJob(ctx, w.by, w.project, ended.ID); return err },
+		"importArchive": func() error {
+			_, err := w.ImportArchive(ctx, w.by, w.project, archive.Import{Document: oldTree, Shards: newTree})
+			return err
+		},
+		"deleteJob": func() error { _, err := w.DeleteJob(ctx, w.by, w.project, ended.ID); return err },
 		"resolveShard": func() error {
 			_, err := w.ResolveShard(ctx, w.by, w.project, job.ID, 0, review.Resolution{Decision: review.ResolveRetry, Reason: "x"})
 			return err

@@ -35,6 +35,7 @@ var (
 	GreatestCosigned     = store.Load(files, "greatest_cosigned")
 	GrowReceipt          = store.Load(files, "grow_receipt")
 	InstallationID       = store.Load(files, "installation_id")
+	ImportedReceipt      = store.Load(files, "imported_receipt")
 	KeepCosignature      = store.Load(files, "keep_cosignature")
 	KeepSignatures       = store.Load(files, "keep_signatures")
 	LastCheckpointWithin = store.Load(files, "last_checkpoint_within")
