@@ -37,6 +37,16 @@ build: ## build bin/ostraka
 cross: ##- build for linux, darwin and windows on amd64 and arm64, with checksums, into bin/cross
 	VERSION=$(VERSION) scripts/cross.sh bin/cross
 
+.PHONY: packages
+packages: build ##- pack bin/ostraka as deb and rpm, into bin/packages
+	scripts/setup.sh release
+	VERSION=$(VERSION) scripts/packages.sh bin/ostraka $$(go env GOARCH) bin/packages
+
+.PHONY: release
+release: ##- all files of a release, with packages, what they are made of and checksums, into bin/release (TARGETS=linux/amd64 for some)
+	scripts/setup.sh release
+	VERSION=$(VERSION) scripts/release.sh bin/release
+
 # Needs Go alone: no daemon, no registry. The same commit makes the same digest.
 .PHONY: image
 image: build ##- pack bin/ostraka into an image for Docker, Podman and Kubernetes: bin/ostraka-image.tar

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # cross.sh [FOLDER]: build and vet bin/ostraka for every system that agents run on, and put the programs with their checksums into a
-# folder. Tests that start databases and servers are vetted for Linux only, where those run.
+# folder; TARGETS="linux/amd64" for some of them. Tests that start databases and servers are vetted for Linux only, where those run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:-bin/cross}
@@ -8,7 +8,7 @@ version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo un
 module=$(go list -m)
 mkdir -p "$out"
 export CGO_ENABLED=0
-for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64; do
+for target in ${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64}; do
     export GOOS=${target%/*} GOARCH=${target#*/}
     name=ostraka-$GOOS-$GOARCH
     [[ $GOOS == windows ]] && name+=.exe

@@ -7,6 +7,7 @@
 #   scripts/setup.sh bench     the same as demo, and Docker's programs
 #   scripts/setup.sh race      the same as test, and a C compiler for the race detector
 #   scripts/setup.sh lint      the linters
+#   scripts/setup.sh release   what makes packages and lists what the program is made of
 #   scripts/setup.sh modules   the toolchain that builds the WASM modules that ship
 #   scripts/setup.sh web       Node and the packages that build the portal
 #
@@ -25,6 +26,8 @@ readonly apt_lock_seconds=180 # how long to wait for another apt or dpkg to fini
 # name, module, version, package inside the module, how long a first build takes
 readonly minio=(minio github.com/minio/minio v0.0.0-20260212201848-7aac2a2c5b7c "" "5 minutes")
 readonly gotestsum=(gotestsum gotest.tools/gotestsum v1.13.0 "" "10 seconds")
+readonly nfpm=(nfpm github.com/goreleaser/nfpm/v2 v2.45.2 /cmd/nfpm "a minute")
+readonly cyclonedx=(cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod v1.10.0 /cmd/cyclonedx-gomod "a minute")
 readonly golangci_lint=(golangci-lint github.com/golangci/golangci-lint/v2 v2.15.0 /cmd/golangci-lint "3 minutes")
 
 missing_things=()
@@ -282,14 +285,18 @@ go_tools() {
         ! tests_use "$tests_of_portal" || web_packages
         ;;
     lint) go_tool "${golangci_lint[@]}" ;;
+    release)
+        go_tool "${nfpm[@]}"
+        go_tool "${cyclonedx[@]}"
+        ;;
     modules) assemblyscript ;;
     web) web_packages ;;
     esac
 }
 
 case "${1:-}" in
-demo | test | race | bench | lint | modules | web) ;;
-*) die "usage: scripts/setup.sh demo|test|race|bench|lint|modules|web [PACKAGE...]" ;;
+demo | test | race | bench | lint | release | modules | web) ;;
+*) die "usage: scripts/setup.sh demo|test|race|bench|lint|release|modules|web [PACKAGE...]" ;;
 esac
 
 check_go
