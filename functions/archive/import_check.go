@@ -13,14 +13,13 @@ import (
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
-	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/turns"
 	file "github.com/ostraka/ostraka/runtime/archive"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
-// maxImportText bounds what an imported job says in words of its own, in bytes.
+// maxImportText bounds what an imported job says in words of its own, and an answer that is no object, in bytes: a job that ran here has no longer one.
 const maxImportText = 64 << 10
 
 // maxImportObjects is how many objects its shards may refer to: each is looked for, within the request.
@@ -122,8 +121,8 @@ func checkAnswer(a *functions.Aggregate) error {
 	switch {
 	case a.Count < 0 || a.LeftOut < 0 || len(a.Summary) > maxImportText:
 		return errors.New("its answer cannot be")
-	case max(len(a.Value), len(a.Rows)) > aggregation.MaxInlineAggregate:
-		return fmt.Errorf("its answer has more than %d bytes, and is no object", aggregation.MaxInlineAggregate)
+	case max(len(a.Value), len(a.Rows)) > maxImportText:
+		return fmt.Errorf("its answer has more than %d bytes, and is no object", maxImportText)
 	}
 	for _, digest := range []string{a.Object, a.RowsObject} {
 		if digest != "" && !canonical.IsDigest(digest) {

@@ -12,7 +12,10 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/result"
 	file "github.com/ostraka/ostraka/runtime/archive"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // sentArchive is an archive as it is brought to another project.
@@ -169,4 +172,40 @@ func TestWhatIsNoArchiveIsNotImported(t *testing.T) {
 	w.project = project
 	require.Zero(t, w.count("select count(*) from jobs"))
 	require.Zero(t, w.count("select count(*) from audit where action = 'job.import'"))
+}
+
+// TestObjectsOfResultsMustComeAlong: an archive without them is refused, and with them they stay.
+func TestObjectsOfResultsMustComeAlong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	large := `"` + strings.Repeat("x", result.MaxInlineOutput) + `"`
+	job := w.submit(0, func(j *functions.NewJob) {
+		j.Partition, j.Items, j.Quorum, j.Aggregator = partition.Spec{Kind: partition.KindItems}, []byte("1\n"), 1, "count"
+	})
+	w.settleAll()
+	a := w.agent(func(string) functions.Result {
+		return functions.Result{Status: "ok", OutputDigest: canonical.Digest([]byte(large)), OutputBytes: int64(len(large))}
+	})
+	lease := a.lease(1)
+	a.store(lease, large)
+	a.report(lease)
+	w.settleAll()
+	sent := w.taken(w.archive(job.ID))
+
+	project, by := w.elsewhere()
+	_, err := w.ImportArchive(ctx, by, project, w.stored(project, sent))
+	require.ErrorIs(t, err, archive.ErrObjectsMissing)
+	require.ErrorContains(t, err, canonical.Digest([]byte(large)))
+	_, err = w.PutObject(ctx, project, "", strings.NewReader(large))
+	require.NoError(t, err)
+	_, err = w.ImportArchive(ctx, by, project, w.stored(project, sent))
+	require.NoError(t, err, "what its inputs were read from is not needed: each shard has its own")
+	w.project = project
+	w.ageObjects()
+	w.collect()
+	results := w.allResults(job.ID, jobs.ResultQuery{After: -1, Input: true})
+	require.Len(t, results, 1)
+	require.Equal(t, "1", string(results[0].Input))
+	require.Len(t, w.object(results[0].OutputDigest), len(large), "what a result is stays")
 }
