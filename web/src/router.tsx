@@ -80,7 +80,7 @@ const bulk = createRoute({ getParentRoute: () => project, path: "/bulk/$bulk", c
 const bulksOfAll = createRoute({ getParentRoute: () => signed, path: "/bulk", component: bulksPage });
 const bulkOfAll = createRoute({ getParentRoute: () => signed, path: "/bulk/$bulk", component: bulkPage });
 const archives = createRoute({ getParentRoute: () => project, path: "/archives", component: lazyRouteComponent(() => import("./pages/archives"), "ArchivesPage") });
-const runtimes = createRoute({ getParentRoute: () => project, path: "/runtimes", component: lazyRouteComponent(() => import("./pages/archives"), "RuntimesPage") });
+const runtimes = createRoute({ getParentRoute: () => project, path: "/runtimes", component: lazyRouteComponent(() => import("./pages/runtimes"), "RuntimesPage") });
 const auditOfAll = createRoute({ getParentRoute: () => signed, path: "/audit", component: lazyRouteComponent(() => import("./pages/audit"), "AuditPage") });
 const settings = createRoute({ getParentRoute: () => project, path: "/settings", component: lazyRouteComponent(() => import("./pages/more"), "SettingsPage") });
 const system = createRoute({ getParentRoute: () => signed, path: "/system", component: lazyRouteComponent(() => import("./pages/more"), "SystemPage") });

@@ -8,7 +8,7 @@ import { agentsQuery, flagsQuery, sandboxesQuery } from "../api/reads";
 import { bytes, digits, duration, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { Ask, AsCalls, Id, visible, When } from "../ui/bits";
-import { AskBulk } from "../ui/bulk";
+import { AskBulk, mayBulk } from "../ui/bulk";
 import { Card, Loaded, Nothing } from "../ui/panel";
 import { AgentPill, Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
@@ -81,9 +81,9 @@ export function AgentsPage() {
 
 /** Excludes or admits all agents of an owner at once. */
 function AskAll({ project }: { project: string }) {
-  const { owner } = useRights();
+  const { role } = useRights();
   const [of, setOf] = useState("");
-  if (!owner) return null;
+  if (!mayBulk(role, "agents", "exclude")) return null;
   return (
     <>
       <input className={ui.input} style={{ width: "11rem" }} aria-label="Owner of the agents" placeholder="Owner of agents" value={of} onChange={(e) => setOf(e.target.value)} maxLength={200} />

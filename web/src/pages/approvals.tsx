@@ -4,10 +4,9 @@ import { Link, useParams, useSearch } from "@tanstack/react-router";
 import css from "./jobs.module.css";
 import type { Schemas } from "../api/client";
 import { approvals, decideApproval, type ApprovalState, type Place } from "../api/guardian";
-import { digits } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { Ask, AsCalls, Id, Json, visible, When } from "../ui/bits";
-import { Card, Nothing, Trouble } from "../ui/panel";
+import { Card, More, Nothing, Trouble } from "../ui/panel";
 import { Pill, type Shown } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { curl, useRights } from "./common";
@@ -44,7 +43,7 @@ export function ApprovalsPage() {
         <Card><Nothing title={state === "waiting" ? "Nothing waits for anybody's yes." : "There is none."}><p>A rule of the guardian that says <code>ask</code> makes what it is about wait here.</p></Nothing></Card>
       )}
       {items.map((a) => <Approval key={a.id} place={project} approval={a} />)}
-      {list.hasNextPage && <div className={ui.note}><button type="button" className={ui.button} disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>Showing {digits(items.length)}: show more</button></div>}
+      <More query={list} shown={items.length} />
     </div>
   );
 }

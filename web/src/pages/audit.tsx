@@ -7,7 +7,7 @@ import { parseJSON } from "../api/json";
 import { digits } from "../lib/format";
 import { verifyRecord, type Proved } from "../lib/proof";
 import { AsCalls, Id, Json, Text, visible, When } from "../ui/bits";
-import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
+import { Card, Loaded, More, Nothing, Trouble } from "../ui/panel";
 import ui from "../ui/ui.module.css";
 import { curl } from "./common";
 import { useGo } from "./job";
@@ -73,7 +73,7 @@ export function AuditPage() {
             <tbody>{items.map((r) => <Record key={r.seq} project={project} record={r} />)}</tbody>
           </table>
         )}
-        {records.hasNextPage && <div className={ui.note}><button type="button" className={ui.button} disabled={records.isFetchingNextPage} onClick={() => void records.fetchNextPage()}>Showing {digits(items.length)}: show older ones</button></div>}
+        <More query={records} shown={items.length} />
       </Card>
     </div>
   );

@@ -6,7 +6,7 @@ import { digits, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { Ask, AsCalls, Id, visible, When } from "../ui/bits";
 import { BulkProgress, longestReason, mayBulk } from "../ui/bulk";
-import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
+import { Card, Loaded, More, Nothing, Trouble } from "../ui/panel";
 import { Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { curl, useRights } from "./common";
@@ -71,7 +71,7 @@ export function BulksPage() {
             </tbody>
           </table>
         )}
-        {list.hasNextPage && <div className={ui.note}><button type="button" className={ui.button} disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>Showing {digits(items.length)}: show more</button></div>}
+        <More query={list} shown={items.length} />
       </Card>
     </div>
   );

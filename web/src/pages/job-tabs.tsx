@@ -7,7 +7,7 @@ import { bytes, digits, duration, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { eventWords } from "../lib/words";
 import { Id, Json, visible, When } from "../ui/bits";
-import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
+import { Card, Loaded, More, Nothing, Trouble } from "../ui/panel";
 import { JobPill, ShardPill } from "../ui/state";
 import { printJSON } from "../api/json";
 import ui from "../ui/ui.module.css";
@@ -74,7 +74,7 @@ function Shards({ project, job }: { project: string; job: Schemas["Job"] }) {
           </tbody>
         </table>
       )}
-      {shards.hasNextPage && <div className={ui.note}><button type="button" className={ui.button} disabled={shards.isFetchingNextPage} onClick={() => void shards.fetchNextPage()}>Showing {digits(items.length)}{state ? "" : ` of ${digits(job.shards.total)}`}: show more</button></div>}
+      <More query={shards} shown={items.length} of={state ? undefined : job.shards.total} />
     </Card>
   );
 }

@@ -7,6 +7,7 @@ import { api, must, type Schemas } from "../api/client";
 import { useFollow, type Sample } from "../api/follow";
 import { agentsQuery, eventsQuery, explainQuery, flagsQuery, jobQuery, sandboxesQuery, sessionQuery } from "../api/reads";
 import { digits, duration, percent, plural } from "../lib/format";
+import { endedStates } from "../lib/jobs";
 import { useEvery } from "../lib/prefs";
 import { eventWords, partitionWords, policyWords } from "../lib/words";
 import { Ask, AsCalls, Id, Json, When } from "../ui/bits";
@@ -19,15 +20,13 @@ const Tabs = { map: "Map", shards: "Shards", answer: "Answer", events: "Events",
 type Tab = keyof typeof Tabs;
 const JobTab = lazy(() => import("./job-tabs").then((m) => ({ default: m.JobTab })));
 
-const ends = new Set<Schemas["JobState"]>(["finished", "failed", "cancelled", "deleting"]);
-
 export function JobPage() {
   const { project, job: id } = useParams({ from: "/signed/p/$project/jobs/$job" });
   const { tab = "map" } = useSearch({ strict: false }) as { tab?: Tab };
   const client = useQueryClient();
   const every = useEvery(5000);
-  const job = useQuery({ ...jobQuery(project, id), refetchInterval: (q) => (q.state.data && ends.has(q.state.data.state) ? false : every) });
-  const ended = job.data ? ends.has(job.data.state) : false;
+  const job = useQuery({ ...jobQuery(project, id), refetchInterval: (q) => (q.state.data && endedStates.has(q.state.data.state) ? false : every) });
+  const ended = job.data ? endedStates.has(job.data.state) : false;
   useQuery(eventsQuery(project, id));
   const { samples } = useFollow(project, id, ended || !job.data);
   const { data: who } = useQuery(sessionQuery);

@@ -3,12 +3,13 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 
 import css from "./jobs.module.css";
 import { api, must, type Schemas } from "../api/client";
+import { endedStates } from "../lib/jobs";
 import { partitionWords } from "../lib/words";
 import { digits, duration, percent } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { AsCalls, Id, When } from "../ui/bits";
-import { AskBulk } from "../ui/bulk";
-import { Card, Nothing, Trouble } from "../ui/panel";
+import { AskBulk, mayBulk } from "../ui/bulk";
+import { Card, More, Nothing, Trouble } from "../ui/panel";
 import { JobPill, Progress } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { useRights } from "./common";
@@ -72,29 +73,24 @@ export function JobsPage() {
           </Nothing>
         ))}
         {items.length > 0 && <JobTable project={project} items={items} />}
-        {jobs.hasNextPage && (
-          <div className={ui.note}>
-            <button type="button" className={ui.button} onClick={() => void jobs.fetchNextPage()} disabled={jobs.isFetchingNextPage}>Showing {digits(items.length)}: show more</button>
-          </div>
-        )}
+        <More query={jobs} shown={items.length} />
       </Card>
     </div>
   );
 }
 
-const ended = new Set(["finished", "failed", "cancelled"]);
-
 /** What can be done to all jobs of a view at once. */
 function Bulk({ project, state, name }: { project: string; state?: Schemas["JobState"]; name?: string }) {
-  const { owner, submit } = useRights();
+  const { role } = useRights();
   if (!state && !name) return null; // all jobs of a project are chosen by naming what they have in common
   const filter = { state, function: name };
+  const over = state !== undefined && endedStates.has(state);
   const which = `${state ?? "all"} jobs${name ? ` of ${name}` : ""}`;
   return (
     <>
-      {submit && !ended.has(state ?? "") && <AskBulk project={project} start={{ subject: "jobs", action: "cancel", filter }} label="Cancel all…" title={`Cancel ${which}?`} danger>Results that were accepted stay readable.</AskBulk>}
-      {owner && (!state || ended.has(state)) && <AskBulk project={project} start={{ subject: "jobs", action: "archive", filter }} label="Archive all…" title={`Archive ${which}?`}>Their shards leave the database for files. Results, answers and receipts are read as before.</AskBulk>}
-      {owner && (!state || ended.has(state)) && <AskBulk project={project} start={{ subject: "jobs", action: "delete", filter }} label="Delete all…" title={`Delete ${which}?`} danger>Those that have ended are deleted with their shards, results and events. This cannot be taken back.</AskBulk>}
+      {!over && mayBulk(role, "jobs", "cancel") && <AskBulk project={project} start={{ subject: "jobs", action: "cancel", filter }} label="Cancel all…" title={`Cancel ${which}?`} danger>Results that were accepted stay readable.</AskBulk>}
+      {(!state || over) && mayBulk(role, "jobs", "archive") && <AskBulk project={project} start={{ subject: "jobs", action: "archive", filter }} label="Archive all…" title={`Archive ${which}?`}>Their shards leave the database for files. Results, answers and receipts are read as before.</AskBulk>}
+      {(!state || over) && mayBulk(role, "jobs", "delete") && <AskBulk project={project} start={{ subject: "jobs", action: "delete", filter }} label="Delete all…" title={`Delete ${which}?`} danger>Those that have ended are deleted with their shards, results and events. This cannot be taken back.</AskBulk>}
     </>
   );
 }

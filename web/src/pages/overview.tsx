@@ -5,6 +5,7 @@ import css from "./job.module.css";
 import { api, must } from "../api/client";
 import { agentsQuery, flagsQuery } from "../api/reads";
 import { digits, plural } from "../lib/format";
+import { endedStates } from "../lib/jobs";
 import { useEvery } from "../lib/prefs";
 import { Text } from "../ui/bits";
 import { Card, Loaded, Nothing } from "../ui/panel";
@@ -33,7 +34,7 @@ export function OverviewPage() {
   const online = (agents.data ?? []).filter((a) => a.last_seen_at && now - Date.parse(a.last_seen_at) < 60_000 && a.state === "active" && !a.caught_at);
   const caught = (agents.data ?? []).filter((a) => a.caught_at);
   const items = jobs.data?.items ?? [];
-  const going = items.filter((j) => !["finished", "failed", "cancelled", "deleting"].includes(j.state));
+  const going = items.filter((j) => !endedStates.has(j.state));
   const on = (switches.data?.items ?? []).filter((s) => !s.off_at);
   return (
     <div className={ui.page}>

@@ -7,7 +7,7 @@ import { api, must, type Schemas } from "../api/client";
 import { flagsQuery } from "../api/reads";
 import { digits, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
-import { planBulk, startBulk } from "../ui/bulk";
+import { mayBulk, planBulk, startBulk } from "../ui/bulk";
 import { AsCalls, Id, Json, visible, When } from "../ui/bits";
 import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
 import { Pill } from "../ui/state";
@@ -168,7 +168,7 @@ function reasons(): string[] {
 }
 
 function Decide({ project, flag: f, next }: { project: string; flag: Schemas["FlagDetail"]; next?: string }) {
-  const { owner, reviewer } = useRights();
+  const { role } = useRights();
   const [alike, setAlike] = useState(false);
   const [chosen, setChosen] = useState(0);
   const [reason, setReason] = useState("");
@@ -190,8 +190,8 @@ function Decide({ project, flag: f, next }: { project: string; flag: Schemas["Fl
     return () => removeEventListener("keydown", key);
   }, [f.decisions]);
   const decision = f.decisions[chosen];
-  const may = owner || reviewer;
   const start = { subject: "flags" as const, action: decision?.decision ?? "dismiss", filter: { like: f.id } };
+  const may = mayBulk(role, start.subject, start.action);
   const one = !decision || decision.decision === "accept"; // the answer to accept is another one for each flag
   const plan = useQuery({ queryKey: ["bulk-plan", project, start], queryFn: () => planBulk(project, start), enabled: may && !one, retry: false });
   const like = one ? 0 : (plan.data?.total ?? 0);
@@ -217,7 +217,7 @@ function Decide({ project, flag: f, next }: { project: string; flag: Schemas["Fl
       if (next) await navigate({ to: "/p/$project/review/$flag", params: { project, flag: next } });
     } catch (e) {
       setError(e);
-      if (alike) await plan.refetch(); // the number may have changed: the next try is about what is shown then
+      if (alike && like > 1) await plan.refetch(); // the number may have changed: the next try is about what is shown then
     } finally {
       setBusy(false);
     }

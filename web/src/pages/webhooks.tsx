@@ -6,7 +6,7 @@ import { api, must, type Schemas } from "../api/client";
 import { digits } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { Ask, AsCalls, Id, Json, Text, visible, When } from "../ui/bits";
-import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
+import { Card, Loaded, More, Nothing, Trouble } from "../ui/panel";
 import { Pill, type Shown } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { curl, useRights } from "./common";
@@ -110,7 +110,7 @@ function Deliveries({ project, webhook }: { project: string; webhook: string }) 
           <tbody>{items.map((d) => <Row key={d.id} project={project} delivery={d} />)}</tbody>
         </table>
       )}
-      {list.hasNextPage && <div className={ui.note}><button type="button" className={ui.button} disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>Showing {digits(items.length)}: show more</button></div>}
+      <More query={list} shown={items.length} />
     </Card>
   );
 }

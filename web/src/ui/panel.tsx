@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 
 import css from "./ui.module.css";
 import { ProblemError } from "../api/client";
+import { digits } from "../lib/format";
 
 /** A part of a page, with a heading. */
 export function Card({ title, aside, children, flush }: { title?: ReactNode; aside?: ReactNode; children: ReactNode; flush?: boolean }) {
@@ -67,5 +68,15 @@ export function Loaded<T>({ query, height = 160, empty, none, children }: {
       {error && <Trouble error={error} retry={() => void refetch()} />}
       {empty?.(data) ? none : children(data)}
     </>
+  );
+}
+
+/** Says how many of a list are shown, and shows more where there are more. */
+export function More({ query, shown, of }: { query: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> }; shown: number; of?: number }) {
+  if (!query.hasNextPage) return null;
+  return (
+    <div className={css.note}>
+      <button type="button" className={css.button} disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>Showing {digits(shown)}{of !== undefined ? ` of ${digits(of)}` : ""}: show more</button>
+    </div>
   );
 }

@@ -1,0 +1,1 @@
+var e=new Set([`finished`,`failed`,`cancelled`,`deleting`]);export{e as t};

@@ -1,1 +1,0 @@
-import{Bt as e,K as t,Rt as n}from"./panel-BD-uDeDJ.js";var r=e(n(),1);function i(e){let n=t();return r.useCallback(t=>n.navigate({...t,from:t.from??e?.from}),[e?.from,n])}export{i as t};
