@@ -65,3 +65,21 @@ export async function ended(request) {
     if (["finished", "failed", "cancelled"].includes(job.state) || job.shards.review > 0) return job;
   }
 }
+
+export const bpsw = { function: "bpsw", partition: { kind: "range", from: "18446744073709551616", to: "18446744073712551616", size: "5000" } };
+
+/** A job in which the liar was caught, with who that is and a shard that proves it. Jobs are run until there is one. */
+export async function caughtJob() {
+  for (;;) {
+    const caught = (await call("GET", `${inAPI}/agents`)).items.filter((a) => a.caught_at);
+    for (const { id } of caught) {
+      for (const proof of (await call("GET", `${inAPI}/flags?kind=mismatch&agent=${id}`)).items) {
+        if (!proof.job || proof.shard === undefined) continue;
+        const { items } = await call("GET", `${inAPI}/jobs/${proof.job}/event-log?limit=500`);
+        if (items.some((e) => e.type === "agent_caught")) return { job: proof.job, shard: proof.shard, agent: id };
+      }
+    }
+    // Where it was lent little it may get away with a job; never with the next ones.
+    await ended(bpsw);
+  }
+}

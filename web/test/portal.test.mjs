@@ -4,26 +4,16 @@ import { createServer } from "node:http";
 import { after, before, test } from "node:test";
 import { join } from "node:path";
 
-import { base, call, ended, env, inAPI, inProject, launch, open, ownerKey, signIn } from "./browser.mjs";
+import { base, call, caughtJob, ended, env, inAPI, inProject, launch, open, ownerKey, signIn } from "./browser.mjs";
 
 let browser;
 let caught; // a job in which the liar was caught
 const pictures = env("OSTRAKA_PICTURES");
 
-const bpsw = { function: "bpsw", partition: { kind: "range", from: "18446744073709551616", to: "18446744073712551616", size: "5000" } };
-
 before(async () => {
   browser = await launch();
-  // Where it was lent little it may get away with a job; never with the next ones.
-  for (;;) {
-    const job = await ended(bpsw);
-    const events = await call("GET", `${inAPI}/jobs/${job.id}/event-log?limit=500`);
-    if (events.items.some((e) => e.type === "agent_caught")) {
-      caught = job;
-      return;
-    }
-  }
-});
+  caught = await call("GET", `${inAPI}/jobs/${(await caughtJob()).job}`);
+}, { timeout: 600_000 });
 after(() => browser?.close());
 
 test("the job page shows who lied, in both themes", async () => {

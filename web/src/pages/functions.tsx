@@ -32,7 +32,7 @@ export function FunctionsPage() {
         <Loaded query={functions} empty={(d) => d.items.length === 0} none={<Nothing title="No function yet."><p>A function is a folder with a function.toml and Python.</p><code>ostraka function push FOLDER</code></Nothing>}>
           {(d) => (
             <table className={ui.table}>
-              <thead><tr><th>Function</th><th>What it does</th><th className={ui.num}>Version</th><th>Digest</th><th>Pushed</th><th /></tr></thead>
+              <thead><tr><th>Function</th><th>What it does</th><th className={ui.num}>Version</th><th>Digest</th><th>Pushed</th><th>Actions</th></tr></thead>
               <tbody>
                 {d.items.map((f) => (
                   <tr key={f.name}>

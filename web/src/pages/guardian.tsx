@@ -71,7 +71,7 @@ function Rules({ place, rules, may }: { place: Place; rules: Rule[]; may: boolea
   return (
     <Card title="Rules" flush>
       <table className={ui.table}>
-        <thead><tr><th>Rule</th><th>Layer</th><th>About</th><th>When</th><th>Then</th><th>Why</th><th /></tr></thead>
+        <thead><tr><th>Rule</th><th>Layer</th><th>About</th><th>When</th><th>Then</th><th>Why</th><th>Actions</th></tr></thead>
         <tbody>
           {rules.map((r) => (
             <tr key={r.layer + r.name}>
@@ -194,7 +194,7 @@ function Overrides({ place, status: s, may }: { place: Place; status: Schemas["G
     <Card title="Exceptions in force" flush>
       {s.overrides.length === 0 ? <Nothing title="None: every rule holds." /> : (
         <table className={ui.table}>
-          <thead><tr><th>Rule</th><th>About</th><th>Why</th><th>By</th><th>Ends</th><th /></tr></thead>
+          <thead><tr><th>Rule</th><th>About</th><th>Why</th><th>By</th><th>Ends</th><th>Actions</th></tr></thead>
           <tbody>{s.overrides.map((o) => (
             <tr key={o.id}>
               <td><strong>{visible(o.rule)}</strong></td><td>{visible([o.operations?.join(", "), o.subject].filter(Boolean).join(" · ") || "all")}</td><td>{visible(o.reason)}</td><td className="mono">{visible(o.created_by)}</td><td><When at={o.until} /></td>
@@ -233,7 +233,7 @@ function Decisions({ status: s, project }: { status: Schemas["GuardianStatus"]; 
     <Card title="Decided in the last 24 hours" flush>
       {s.decisions.length === 0 ? <Nothing title="Nothing yet." /> : (
         <table className={ui.table}>
-          <thead><tr><th>Operation</th><th>Decision</th><th className={ui.num}>Times</th><th>Last</th><th /></tr></thead>
+          <thead><tr><th>Operation</th><th>Decision</th><th className={ui.num}>Times</th><th>Last</th><th>Actions</th></tr></thead>
           <tbody>{s.decisions.map((d) => (
             <tr key={d.operation + d.decision}>
               <td><code>{visible(d.operation)}</code></td><td>{d.decision}</td><td className={ui.num}>{digits(d.count)}</td><td><When at={d.last_at} bare /></td>

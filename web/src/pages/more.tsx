@@ -83,7 +83,7 @@ export function RulesPage() {
         <Loaded query={rules} empty={(d) => d.items.length === 0} none={<Nothing title="No rule yet."><p>A rule makes a job of a job that has finished.</p><code>ostraka rule create examples/rules/prove-sample.json</code></Nothing>}>
           {(d) => (
             <table className={ui.table}>
-              <thead><tr><th>Rule</th><th>When a job of</th><th>has finished, and</th><th>run</th><th>over</th><th /></tr></thead>
+              <thead><tr><th>Rule</th><th>When a job of</th><th>has finished, and</th><th>run</th><th>over</th><th>Actions</th></tr></thead>
               <tbody>
                 {d.items.map((r) => (
                   <tr key={r.id}>
@@ -146,7 +146,7 @@ export function SettingsPage() {
           <Loaded query={keys}>
             {(d) => (
               <table className={ui.table}>
-                <thead><tr><th>Name</th><th>Role</th><th>Created</th><th>Ends</th><th>ID</th><th /></tr></thead>
+                <thead><tr><th>Name</th><th>Role</th><th>Created</th><th>Ends</th><th>ID</th><th>Actions</th></tr></thead>
                 <tbody>{d.items.map((k) => (
                   <tr key={k.id}><td>{visible(k.name)}</td><td>{k.role}</td><td><When at={k.created_at} bare /></td><td>{k.revoked_at ? "revoked" : k.expires_at ? <When at={k.expires_at} /> : "never"}</td><td><Id value={k.id} /></td>
                     <td>{!k.revoked_at && <Ask label="Revoke…" title={`Revoke the key ${k.name}?`} confirm="Revoke it" danger onConfirm={revoke(k.id)}>Whoever uses it is refused from now on, sessions of browsers too.</Ask>}</td></tr>

@@ -149,7 +149,7 @@ function Groups({ item, name }: { item: Schemas["FlagItem"]; name: (id: string) 
           )}
           {g.not_compared && <p className={ui.muted}>{visible(g.not_compared)}</p>}
           {g.exception && <pre>{visible(g.exception)}</pre>}
-          {g.output !== undefined && <Json value={g.output} label={`answer ${i + 1}`} />}
+          {g.output !== undefined && <Json value={g.output} label={`output of answer ${i + 1}`} />}
           <p className={ui.muted}>from {g.agents.map((a) => name(a)).join(", ")}{g.digest && <> · <Id value={g.digest} /></>}</p>
         </section>
       ))}

@@ -120,7 +120,7 @@ function Detail({ shard, name, project }: { shard: Schemas["ShardDetail"]; name:
                   ))}
                 </div>
               )}
-              {output(g) !== undefined && <Json value={output(g)} label="output" />}
+              {output(g) !== undefined && <Json value={output(g)} label={`output ${g.digest ?? g.status}`} />}
               {g.attempts.map((a) => <AttemptOf key={a.agent + a.reported_at} attempt={a} name={name} project={project} />)}
             </section>
           );
@@ -176,6 +176,7 @@ interface Diagnostics {
 
 function AttemptOf({ attempt: a, name, project }: { attempt: Schemas["Attempt"]; name: (id: string) => string; project: string }) {
   const d = (a.diagnostics ?? {}) as Diagnostics;
+  const who = `${server.test(a.agent) ? "the server" : name(a.agent)}, ${a.reported_at}`; // makes the names of its parts unique
   const rest = Object.fromEntries(Object.entries(d).filter(([k]) => !["exception", "stdout_tail", "stderr_tail"].includes(k)));
   return (
     <div className={css.attempt}>
@@ -187,10 +188,10 @@ function AttemptOf({ attempt: a, name, project }: { attempt: Schemas["Attempt"];
       <div className={css.measures}>
         {duration(a.wall_us / 1000)} wall · {duration(a.cpu_us / 1000)} CPU · {bytes(a.peak_rss_bytes)} memory · {bytes(a.output_bytes)} out
       </div>
-      {d.exception && <Text text={d.exception.traceback ?? `${d.exception.type}: ${d.exception.message}`} label="exception" />}
-      {d.stdout_tail && <details><summary>Printed</summary><Text text={d.stdout_tail} label="stdout" /></details>}
-      {d.stderr_tail && <details><summary>Printed as errors</summary><Text text={d.stderr_tail} label="stderr" /></details>}
-      {Object.keys(rest).length > 0 && <details><summary className={ui.muted}>More</summary><Json value={rest} label="diagnostics" /></details>}
+      {d.exception && <Text text={d.exception.traceback ?? `${d.exception.type}: ${d.exception.message}`} label={`exception at ${who}`} />}
+      {d.stdout_tail && <details><summary>Printed</summary><Text text={d.stdout_tail} label={`stdout at ${who}`} /></details>}
+      {d.stderr_tail && <details><summary>Printed as errors</summary><Text text={d.stderr_tail} label={`stderr at ${who}`} /></details>}
+      {Object.keys(rest).length > 0 && <details><summary className={ui.muted}>More</summary><Json value={rest} label={`diagnostics of ${who}`} /></details>}
     </div>
   );
 }

@@ -16,10 +16,10 @@ export function Root() {
 
 export function Missing() {
   return (
-    <div className={ui.note}>
-      <strong>There is nothing at this address.</strong>
+    <main className={ui.note}>
+      <h1>There is nothing at this address.</h1>
       <Link to="/">Go to the overview</Link>
-    </div>
+    </main>
   );
 }
 
