@@ -43,6 +43,9 @@ func TestDecisionsAboutAgents(t *testing.T) {
 	require.Equal(t, 422, r.ask("GET", "/v1/agents?state=asleep", operatorKey, "").StatusCode)
 	require.Equal(t, 422, r.ask("GET", path+"/telemetry?step=soon", operatorKey, "").StatusCode)
 	require.Equal(t, 200, r.ask("GET", path+"/telemetry?step=5m&from=2026-05-04T03:02:01Z", operatorKey, "").StatusCode)
+	ofProject := in("/agents/" + agentID.String() + "/telemetry")
+	require.Equal(t, 200, r.ask("GET", ofProject, viewerKey, "").StatusCode)
+	require.Equal(t, 422, r.ask("GET", ofProject+"?step=soon", viewerKey, "").StatusCode)
 }
 
 func TestInstancesAreChecked(t *testing.T) {

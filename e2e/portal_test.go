@@ -30,7 +30,7 @@ func TestPortal(t *testing.T) {
 		out, err := push.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-concurrency=1", "--test-timeout=1200000", "test/portal.test.mjs", "test/pages.test.mjs")
+	cmd := exec.CommandContext(t.Context(), "node", "--test", "--test-concurrency=1", "--test-timeout=1200000", "test/portal.test.mjs", "test/steer.test.mjs", "test/pages.test.mjs")
 	cmd.Env, cmd.Dir = env, "../web"
 	out, err := cmd.CombinedOutput()
 	t.Logf("%s", out)

@@ -22,6 +22,17 @@ type Telemetry interface {
 // TelemetryInput asks how an agent's machine was.
 type TelemetryInput struct {
 	AgentPath
+	TelemetryPeriod
+}
+
+// MemberTelemetryInput asks how the machine of an agent of a project was.
+type MemberTelemetryInput struct {
+	MemberPath
+	TelemetryPeriod
+}
+
+// TelemetryPeriod says of when, and how closely.
+type TelemetryPeriod struct {
 	From time.Time `query:"from" doc:"When the period begins; an hour before its end when left out."`
 	To   time.Time `query:"to" doc:"When it ends; now when left out."`
 	Step string    `query:"step" maxLength:"20" example:"5m" doc:"How long each point is: whole minutes within the last 24 hours, whole hours before that. Left out: one that fits."`
@@ -45,6 +56,11 @@ func (s *server) telemetryOperations() {
 		About:  "A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.",
 		Access: rest.Roles(functions.RoleOperator),
 	}, s.getAgentTelemetry)
+	register(s, operation{
+		id: "getProjectAgentTelemetry", method: http.MethodGet, path: "/v1/projects/{project}/agents/{agent}/telemetry", tag: "agents", summary: "See how the machine of an agent of the project was",
+		about:  "As operators see it: all that the machine did, for this project or not. A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.",
+		access: readers(),
+	}, s.getProjectAgentTelemetry)
 }
 
 func (s *server) getAgentTelemetry(ctx context.Context, _ *rest.Call, in *TelemetryInput) (*telemetryOutput, error) {
@@ -52,6 +68,21 @@ func (s *server) getAgentTelemetry(ctx context.Context, _ *rest.Call, in *Teleme
 	if err != nil {
 		return nil, err
 	}
+	return s.telemetry(ctx, id, in.TelemetryPeriod)
+}
+
+func (s *server) getProjectAgentTelemetry(ctx context.Context, _ *call, in *MemberTelemetryInput) (*telemetryOutput, error) {
+	project, agent, err := in.ids()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.service.GetProjectAgent(ctx, project, agent); err != nil {
+		return nil, err
+	}
+	return s.telemetry(ctx, agent, in.TelemetryPeriod)
+}
+
+func (s *server) telemetry(ctx context.Context, id uuid.UUID, in TelemetryPeriod) (_ *telemetryOutput, err error) {
 	q := fleet.TelemetryQuery{From: in.From, To: in.To}
 	if in.Step != "" {
 		if q.Step, err = time.ParseDuration(in.Step); err != nil || q.Step <= 0 {

@@ -39,7 +39,7 @@ const (
 // MapInput asks for a map of a job.
 type MapInput struct {
 	rest.JobPath
-	Mode        string `query:"mode" enum:"pages,state,duration,agent" default:"state" doc:"What it shows; see above."`
+	Mode        string `query:"mode" enum:"pages,state,duration,agent,age" default:"state" doc:"What it shows; see above."`
 	From        int64  `query:"from" minimum:"0" doc:"The first page of 1,024 shards."`
 	To          int64  `query:"to" minimum:"0" doc:"The page after the last one; as far as a map reaches when left out."`
 	Since       string `query:"since" maxLength:"100" doc:"The ETag of a map of the same window: the answer may then say only what is different."`
@@ -62,7 +62,7 @@ const mapAbout = `The first line is JSON (MapHead), what follows are bytes.
 
 In the mode ` + "`state`" + ` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
 In ` + "`duration`" + ` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In ` + "`agent`" + `
-0 is none, n the agent at n-1 of ` + "`agents`" + ` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+0 is none, n the agent at n-1 of ` + "`agents`" + ` whose output was accepted, and 255 any other. ` + "`age`" + ` says in the way of ` + "`duration`" + ` for how long an attempt is out that nobody has answered yet. These maps cover up to 64 pages of 1,024 shards.
 
 In ` + "`pages`" + ` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
 failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"testing"
 	"time"
 
@@ -53,6 +54,12 @@ func TestAMapShowsEveryShard(t *testing.T) {
 	took := draw(job.ID, jobs.MapDuration, 0, 1)
 	require.NotZero(t, took.Data[0])
 	require.Zero(t, took.Data[2])
+
+	w.sql("update " + w.schema() + ".leases set created_at = created_at - interval '1 hour' where state = 'open'")
+	age := draw(job.ID, jobs.MapAge, 0, 1)
+	require.Equal(t, []byte{0, 0}, age.Data[:2], "they are answered")
+	require.InDelta(t, 1+4*math.Log2(3600*1000), float64(age.Data[2]), 1)
+	require.Equal(t, []byte{age.Data[2], age.Data[2], 0}, age.Data[3:6])
 
 	w.sql("update " + w.schema() + ".shards set state = 'review' where number = 1024")
 	w.sql("update " + w.schema() + ".shards set state = 'failed' where number = 1025")

@@ -20,6 +20,7 @@ const (
 	MapState    = "state"    // a byte for each shard: its state
 	MapDuration = "duration" // a byte for each shard: how long the accepted attempt took
 	MapAgent    = "agent"    // a byte for each shard: whose output was accepted
+	MapAge      = "age"      // a byte for each shard: for how long an attempt is out
 )
 
 const (
@@ -88,6 +89,8 @@ func (s *Service) Map(ctx context.Context, project, job uuid.UUID, window MapWin
 		switch m.Mode {
 		case MapDuration:
 			return fillMap(ctx, tx, &m, sql.MapDurations, args, durationCode)
+		case MapAge:
+			return fillMap(ctx, tx, &m, sql.MapAges, args, durationCode)
 		case MapAgent:
 			return fillMap(ctx, tx, &m, sql.MapAgents, args, m.agentCode)
 		default:

@@ -47,6 +47,7 @@ var (
 	LookAgents        = store.Load(files, "look_agents")
 	LookFlags         = store.Load(files, "look_flags")
 	LookJobs          = store.Load(files, "look_jobs")
+	MapAges           = store.Load(files, "map_ages")
 	MapAgents         = store.Load(files, "map_agents")
 	MapDurations      = store.Load(files, "map_durations")
 	MapPages          = store.Load(files, "map_pages")

@@ -1,5 +1,6 @@
 import createClient, { type Middleware } from "openapi-fetch";
 
+import { heard } from "../lib/build";
 import { parseJSON } from "./json";
 import type { components, paths } from "./schema";
 
@@ -24,6 +25,7 @@ function unreachable(cause: unknown): ProblemError {
 
 const exact: Middleware = {
   async onResponse({ response }) {
+    heard(response.headers);
     if (response.status === 204 || !/json/.test(response.headers.get("Content-Type") ?? "")) return undefined;
     const text = await response.text();
     const copy = new Response(text, { status: response.status, headers: { ...Object.fromEntries(response.headers), "Content-Length": String(text.length) } });

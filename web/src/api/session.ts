@@ -1,5 +1,6 @@
 import { parseJSON } from "./json";
 import { ProblemError, type Problem } from "./client";
+import { heard } from "../lib/build";
 
 /** As whom this browser is signed in. */
 export interface Identity {
@@ -12,6 +13,7 @@ export interface Identity {
 
 async function ask(method: string, secret?: string): Promise<Identity | undefined> {
   const response = await fetch("/v1/session", { method, headers: secret ? { Authorization: `Bearer ${secret}` } : {}, credentials: "same-origin" });
+  heard(response.headers);
   const text = await response.text();
   if (!response.ok) throw new ProblemError(parseJSON(text) as Problem);
   return text ? (parseJSON(text) as Identity) : undefined;

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
-import { Fragment, useState } from "react";
+import { Fragment, lazy, Suspense, useState } from "react";
 
 import css from "./job.module.css";
 import { api, must, type Schemas } from "../api/client";
@@ -14,6 +14,8 @@ import { AgentPill, Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { curl, useRights } from "./common";
 import { flagTitle } from "./flag-words";
+
+const AgentCharts = lazy(() => import("./agent-charts").then((m) => ({ default: m.AgentCharts })));
 
 type Agent = Schemas["ProjectAgent"];
 
@@ -174,6 +176,7 @@ export function AgentPage() {
                   )}
                 </Loaded>
               </Card>
+              <Suspense fallback={<div className={ui.skeleton} style={{ height: 300 }} role="status" aria-label="Loading" />}><AgentCharts project={project} agent={id} /></Suspense>
               <Card title="Flags about it" flush>
                 <Loaded query={flags} empty={(d) => d.items.length === 0} none={<Nothing title="Nothing was ever raised about it." />}>
                   {(d) => (

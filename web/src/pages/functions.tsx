@@ -1,19 +1,19 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams, useSearch } from "@tanstack/react-router";
+import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { Fragment, useMemo, useState, type ReactNode } from "react";
 
 import css from "./functions.module.css";
 import { api, must, type Schemas } from "../api/client";
 import { agentsQuery } from "../api/reads";
 import { bytes, digits, duration } from "../lib/format";
-import { unpack } from "../lib/bundle";
 import { policyWords } from "../lib/words";
 import { Ask, AsCalls, Id, Json, visible, When } from "../ui/bits";
 import { Card, Loaded, Nothing } from "../ui/panel";
 import { Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
-import { curl, useRights } from "./common";
+import { bundleQuery, curl, useRights } from "./common";
 import { JobTable } from "./jobs";
+import { VersionDiff } from "./version-diff";
 
 export function FunctionsPage() {
   const { project } = useParams({ from: "/signed/p/$project/functions" });
@@ -53,12 +53,15 @@ export function FunctionsPage() {
   );
 }
 
-export function FunctionPage() {
-  const { project, name } = useParams({ from: "/signed/p/$project/functions/$name" });
-  const versions = useQuery({
+const versionsQuery = (project: string, name: string) =>
+  queryOptions({
     queryKey: ["versions", project, name],
     queryFn: () => must(api.GET("/v1/projects/{project}/functions/{name}/versions", { params: { path: { project, name }, query: { limit: 500 } } })),
   });
+
+export function FunctionPage() {
+  const { project, name } = useParams({ from: "/signed/p/$project/functions/$name" });
+  const versions = useQuery(versionsQuery(project, name));
   const runs = useQuery({
     queryKey: ["runs", project, name],
     queryFn: () => must(api.GET("/v1/projects/{project}/jobs", { params: { path: { project }, query: { function: name, limit: 20 } } })),
@@ -109,6 +112,8 @@ export function VersionPage() {
     queryFn: () => must(api.GET("/v1/projects/{project}/findings", { params: { path: { project }, query: { function: name, version: number, limit: 500 } } })),
   });
   const { owner, submit } = useRights();
+  const search = useSearch({ strict: false }) as { against?: string };
+  const against = /^[1-9]\d{0,8}$/.test(search.against ?? "") ? Number(search.against) : undefined;
   const client = useQueryClient();
   const decide = (decision: "allow" | "refuse") => async (reason: string) => {
     await must(api.POST("/v1/projects/{project}/functions/{name}/versions/{version}/review", { params: { path }, body: { decision, reason } }));
@@ -130,9 +135,12 @@ export function VersionPage() {
                 <Ask label="Refuse…" title={`Refuse ${name} version ${v.version}?`} confirm="Refuse it" reason danger onConfirm={decide("refuse")}>No job of this version runs.</Ask>
               </>
             )}
+            <Compare project={project} name={name} version={number} against={against} />
             {submit && <Link className={`${ui.button} ${ui.primary}`} to="/p/$project/run" params={{ project }} search={{ function: name, version: String(v.version) }}>Run…</Link>}
           </div>
-          <Code project={project} digest={v.digest} findings={findings.data?.items.filter((f) => f.file) ?? []} />
+          {against && number !== against
+            ? <VersionDiff project={project} name={name} version={number} digest={v.digest} against={against} />
+            : <Code project={project} digest={v.digest} findings={findings.data?.items.filter((f) => f.file) ?? []} />}
           {(findings.data?.items.length ?? 0) > 0 && (
             <Card title="Findings" flush>
               <table className={ui.table}>
@@ -170,12 +178,25 @@ export function VersionPage() {
   );
 }
 
+/** Chooses the version to compare with. */
+function Compare({ project, name, version, against }: { project: string; name: string; version: number; against?: number }) {
+  const navigate = useNavigate();
+  const versions = useQuery(versionsQuery(project, name));
+  const others = versions.data?.items.filter((v) => v.version !== version) ?? [];
+  if (others.length === 0) return null;
+  return (
+    <label className={ui.row}>
+      <span className={ui.muted}>Compare with</span>
+      <select className={ui.input} style={{ width: "auto" }} value={against ?? ""} onChange={(e) => void navigate({ to: ".", search: { against: e.target.value || undefined } as never })}>
+        <option value="">nothing</option>
+        {others.map((v) => <option key={v.version} value={v.version}>version {v.version}</option>)}
+      </select>
+    </label>
+  );
+}
+
 function Code({ project, digest, findings }: { project: string; digest: string; findings: Schemas["HeuristicFinding"][] }) {
-  const bundle = useQuery({
-    queryKey: ["bundle", project, digest],
-    staleTime: Infinity,
-    queryFn: async () => unpack((await must(api.GET("/v1/projects/{project}/objects/{digest}", { params: { path: { project, digest } }, parseAs: "blob" }))) as unknown as Blob),
-  });
+  const bundle = useQuery(bundleQuery(project, digest));
   const { file } = useSearch({ strict: false }) as { file?: string };
   return (
     <Card title="Code" aside={<span className={ui.muted}>unpacked in this browser from the bytes that agents get</span>}>

@@ -12,6 +12,7 @@ import { AskBulk, mayBulk } from "../ui/bulk";
 import { Card, More, Nothing, Trouble } from "../ui/panel";
 import { JobPill, Progress } from "../ui/state";
 import ui from "../ui/ui.module.css";
+import { SavedViews } from "../ui/views";
 import { useRights } from "./common";
 
 const views = [
@@ -61,6 +62,7 @@ export function JobsPage() {
           }}
         />
       </div>
+      <SavedViews list={`jobs.${project}`} search={search} />
       <Card flush>
         {jobs.error && <Trouble error={jobs.error} retry={() => void jobs.refetch()} />}
         {!jobs.data && !jobs.error && <div className={ui.skeleton} style={{ height: 220 }} role="status" aria-label="Loading" />}

@@ -6,6 +6,7 @@ import css from "./shard.module.css";
 import { api, must, type Schemas } from "../api/client";
 import { flagsQuery } from "../api/reads";
 import { digits, plural } from "../lib/format";
+import { hold, useHeld } from "../lib/pending";
 import { useEvery } from "../lib/prefs";
 import { mayBulk, planBulk, startBulk } from "../ui/bulk";
 import { AsCalls, Id, Json, visible, When } from "../ui/bits";
@@ -15,6 +16,7 @@ import ui from "../ui/ui.module.css";
 import { curl, useRights } from "./common";
 import { flagTitle } from "./flag-words";
 import { useAgentNames } from "./job";
+import { Undo } from "./review-undo";
 
 export function ReviewPage() {
   const { project } = useParams({ from: "/signed/p/$project/review" });
@@ -28,6 +30,7 @@ export function ReviewPage() {
         <Link className={ui.button} to="/p/$project/bulk" params={{ project }}>Bulk actions</Link>
         <AsCalls cli={`ostraka flag list --state ${state}`} curl={curl("GET", `/v1/projects/${project}/flags?state=${state}`)} />
       </div>
+      <Undo project={project} />
       <nav className={ui.tabs} aria-label="Flags">
         <Link className={ui.tab} to="." search={{ kind }} aria-current={state === "open" ? "page" : undefined}>Open</Link>
         <Link className={ui.tab} to="." search={{ kind, state: "resolved" }} aria-current={state === "resolved" ? "page" : undefined}>Decided</Link>
@@ -66,6 +69,7 @@ export function FlagPage() {
     queryFn: () => must(api.GET("/v1/projects/{project}/flags/{flag}", { params: { path: { project, flag: id } } })),
   });
   const open = useQuery(flagsQuery(project, { state: "open" }));
+  const held = useHeld();
   const name = useAgentNames(project);
   const navigate = useNavigate();
   const order = open.data?.items.map((f) => f.id) ?? [];
@@ -93,9 +97,10 @@ export function FlagPage() {
             {after && <Link className={ui.button} to="/p/$project/review/$flag" params={{ project, flag: after }}>→ <kbd>j</kbd></Link>}
             <AsCalls cli={`ostraka flag show ${id}\nostraka flag resolve ${id} --${f.decisions[0]?.decision ?? "dismiss"}${f.decisions[0]?.digest ? ` ${f.decisions[0].digest}` : ""} --reason "…"\nostraka bulk start flags dismiss --like ${id} --reason "…"`} curl={curl("POST", `/v1/projects/${project}/flags/${id}/resolve`, { decision: f.decisions[0]?.decision ?? "dismiss", reason: "…" })} />
           </div>
+          <Undo project={project} />
           <Why flag={f} name={name} project={project} />
           {f.item && <Groups item={f.item} name={name} />}
-          {f.state === "open" ? <Decide key={f.id} project={project} flag={f} next={after} /> : (
+          {held.pending?.about === f.id ? null : f.state === "open" ? <Decide key={f.id} project={project} flag={f} next={after} name={name} /> : (
             <Card title="Decided"><p><strong>{f.resolution}</strong>: {visible(f.reason ?? "")}</p><p className={ui.muted}>{f.resolved_by} {f.resolved_at && <When at={f.resolved_at} />}</p></Card>
           )}
         </div>
@@ -167,7 +172,7 @@ function reasons(): string[] {
   }
 }
 
-function Decide({ project, flag: f, next }: { project: string; flag: Schemas["FlagDetail"]; next?: string }) {
+function Decide({ project, flag: f, next, name }: { name: (id: string) => string; project: string; flag: Schemas["FlagDetail"]; next?: string }) {
   const { role } = useRights();
   const [alike, setAlike] = useState(false);
   const [chosen, setChosen] = useState(0);
@@ -207,13 +212,19 @@ function Decide({ project, flag: f, next }: { project: string; flag: Schemas["Fl
         await navigate({ to: "/p/$project/bulk/$bulk", params: { project, bulk: made.id } });
         return;
       }
-      await must(api.POST("/v1/projects/{project}/flags/{flag}/resolve", {
-        params: { path: { project, flag: f.id }, header: { "If-Match": `"${f.revision}"` } as never },
-        body: { decision: decision.decision, digest: decision.digest, reason },
-      }));
+      await hold({
+        about: f.id,
+        words: `${flagTitle(f, name)}: ${decision.decision}.`,
+        send: async (leaving) => {
+          await must(api.POST("/v1/projects/{project}/flags/{flag}/resolve", {
+            params: { path: { project, flag: f.id }, header: { "If-Match": `"${f.revision}"` } as never },
+            body: { decision: decision.decision, digest: decision.digest, reason }, keepalive: leaving,
+          }));
+          await client.invalidateQueries({ queryKey: ["flags", project] });
+          await client.invalidateQueries({ queryKey: ["flag", project, f.id] });
+        },
+      });
       localStorage.setItem(remembered, JSON.stringify([reason, ...reasons().filter((r) => r !== reason)].slice(0, 5)));
-      await client.invalidateQueries({ queryKey: ["flags", project] });
-      await client.invalidateQueries({ queryKey: ["flag", project, f.id] });
       if (next) await navigate({ to: "/p/$project/review/$flag", params: { project, flag: next } });
     } catch (e) {
       setError(e);

@@ -2,7 +2,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 
-import { signIn } from "../api/session";
+import { signIn, whoAmI } from "../api/session";
+import { useBuild } from "../lib/build";
 import { sessionQuery } from "../api/reads";
 import { Trouble } from "../ui/panel";
 import shell from "../ui/shell.module.css";
@@ -14,6 +15,15 @@ function inside(path: string | undefined | null): string {
   return path && /^\/(?![/\\])/.test(path) ? path : "/";
 }
 
+/** Why signing in at the organisation's provider did not work. */
+const refusals: Record<string, string> = {
+  denied: "The provider did not let you in.",
+  state: "It took longer than ten minutes, or began elsewhere. Try again.",
+  no_role: "You are in no group that may come in here. Ask whoever runs this server.",
+  unavailable: "The provider does not answer. Try again later.",
+  internal: "Signing in did not work. The server's log says why.",
+};
+
 export function SignInPage() {
   const { to, ended } = useSearch({ strict: false }) as { to?: string; ended?: string };
   const [key, setKey] = useState("");
@@ -22,6 +32,9 @@ export function SignInPage() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const linked = useRef(false);
+  const { oidc } = useBuild();
+  const [refused] = useState(() => new URLSearchParams(location.hash.slice(1)).get("error"));
+  useEffect(() => void whoAmI().catch(() => {}), []); // the answer says how one may sign in
 
   const enter = async (secret: string, next: string) => {
     setBusy(true);
@@ -66,8 +79,10 @@ export function SignInPage() {
           <input className={ui.input} type="password" autoComplete="current-password" value={key} onChange={(e) => setKey(e.target.value)} placeholder="ostraka_…" required autoFocus />
           <small>It is exchanged for a cookie, and not kept by the page.</small>
         </label>
+        {refused && <p role="alert">{refusals[refused] ?? refusals.internal}</p>}
         {error !== undefined && <Trouble error={error} />}
         <button type="submit" className={`${ui.button} ${ui.primary}`} disabled={busy}>{busy ? "Signing in…" : "Sign in"}</button>
+        {oidc && <a className={ui.button} href={`/v1/session/oidc?to=${encodeURIComponent(inside(to))}`}>Sign in with your organisation’s account</a>}
         <p className={ui.muted}>
           On the server's machine, <code>ostraka open</code> signs this browser in without a key.
         </p>

@@ -10,6 +10,9 @@ export interface Tile {
   takenAt: number;
   /** What an accepted result still waits for: audits of its agent. */
   provisional?: boolean;
+  /** Its colour where it shows something else than a state, and that in words. */
+  colour?: string;
+  words?: string;
 }
 
 /** Where tiles stand: blocks of 32 x 32, side by side. */
@@ -114,7 +117,7 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, tiles: Tile[], co
     const dim = only !== undefined && !tile.counts[states.indexOf(only)];
     ctx.globalAlpha = dim ? 0.18 : 1;
     if (total <= 1) {
-      ctx.fillStyle = colours[most];
+      ctx.fillStyle = tile.colour ?? colours[most];
       ctx.fillRect(x, y, side, side);
       if (tile.provisional && most === "accepted" && side >= 8) {
         ctx.fillStyle = colours.surface; // a corner is open: the result is accepted, and not yet final
@@ -144,7 +147,7 @@ export function draw(ctx: CanvasRenderingContext2D, l: Layout, tiles: Tile[], co
       ctx.strokeRect(x + 1, y + 1, side - 2, side - 2);
       ctx.lineWidth = 1;
     }
-    if (total <= 1 && side >= 14 && most !== "waiting") {
+    if (total <= 1 && !tile.colour && side >= 14 && most !== "waiting") {
       const glyph = glyphs[most];
       ctx.fillStyle = most === "accepted" || most === "review" || most === "failed" ? "#fff" : most === "cancelled" ? (dark ? "#111" : "#fff") : "#101418";
       ctx.globalAlpha *= most === "accepted" ? 0.75 : 1;

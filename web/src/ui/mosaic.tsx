@@ -66,7 +66,7 @@ export function Mosaic({ tiles, name, sentence, only, onOnly, onOpen }: {
     const t = tiles[i];
     if (!t) return "";
     const parts = states.filter((_, s) => t.counts[s]! > 0).map((s) => (single(t) ? s : `${digits(t.counts[states.indexOf(s)]!)} ${s}`));
-    return `${name(i)}: ${parts.join(", ")}${t.provisional ? ", not final" : ""}${t.wrong > 0 ? (single(t) ? ", a wrong result was found out here" : `, ${t.wrong} wrong results found out`) : ""}`;
+    return `${name(i)}: ${t.words ?? parts.join(", ")}${t.provisional ? ", not final" : ""}${t.wrong > 0 ? (single(t) ? ", a wrong result was found out here" : `, ${t.wrong} wrong results found out`) : ""}`;
   };
 
   const keys = (e: KeyboardEvent) => {

@@ -8,6 +8,7 @@ import { flagsQuery, projectQuery, sessionQuery } from "../api/reads";
 import { signOut } from "../api/session";
 import { short } from "../lib/format";
 import { setPrefs, useEvery, usePrefs } from "../lib/prefs";
+import { Updated, Versions } from "./versions";
 import mark from "../mark.svg";
 
 export function Root() {
@@ -49,6 +50,7 @@ export function Signed() {
           <Look />
         </header>
         <main className={css.main} id="main" tabIndex={-1}>
+          <Updated />
           <Outlet />
         </main>
       </div>
@@ -126,6 +128,7 @@ function Foot() {
       >
         Sign out
       </button>
+      <Versions />
     </div>
   );
 }

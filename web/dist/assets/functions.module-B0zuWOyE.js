@@ -1,1 +1,0 @@
-var e={code:`_code_wslaw_1`,line:`_line_wslaw_2`,found:`_found_wslaw_5`,margin:`_margin_wslaw_6`,files:`_files_wslaw_7`,kw:`_kw_wslaw_8`,str:`_str_wslaw_9`,com:`_com_wslaw_10`,num:`_num_wslaw_11`,plan:`_plan_wslaw_12`,form:`_form_wslaw_13`,two:`_two_wslaw_14`};export{e as t};

@@ -1,0 +1,1 @@
+var e={code:`_code_s3hk6_1`,line:`_line_s3hk6_2`,found:`_found_s3hk6_5`,margin:`_margin_s3hk6_6`,files:`_files_s3hk6_7`,kw:`_kw_s3hk6_8`,str:`_str_s3hk6_9`,com:`_com_s3hk6_10`,num:`_num_s3hk6_11`,plan:`_plan_s3hk6_12`,form:`_form_s3hk6_13`,two:`_two_s3hk6_14`,changes:`_changes_s3hk6_16`};export{e as t};

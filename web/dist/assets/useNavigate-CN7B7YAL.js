@@ -1,1 +1,0 @@
-import{Vt as e,q as t,zt as n}from"./panel-C9Bgk-de.js";var r=e(n(),1);function i(e){let n=t();return r.useCallback(t=>n.navigate({...t,from:t.from??e?.from}),[e?.from,n])}export{i as t};
