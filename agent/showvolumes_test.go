@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/agent/ledger"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -21,7 +22,7 @@ import (
 
 // writingSession is a sandbox whose function writes to a folder, and goes on until it is ended where it writes too much.
 type writingSession struct {
-	Session
+	isolation.Session
 	path string
 	most int
 }

@@ -2066,6 +2066,7 @@ func (e ListFlagsParamsState) Valid() bool {
 
 // Defines values for GetMapParamsMode.
 const (
+	GetMapParamsModeAge      GetMapParamsMode = "age"
 	GetMapParamsModeAgent    GetMapParamsMode = "agent"
 	GetMapParamsModeDuration GetMapParamsMode = "duration"
 	GetMapParamsModePages    GetMapParamsMode = "pages"
@@ -2075,6 +2076,8 @@ const (
 // Valid indicates whether the value is a known member of the GetMapParamsMode enum.
 func (e GetMapParamsMode) Valid() bool {
 	switch e {
+	case GetMapParamsModeAge:
+		return true
 	case GetMapParamsModeAgent:
 		return true
 	case GetMapParamsModeDuration:
@@ -3978,6 +3981,18 @@ type Idle struct {
 	Text string `json:"text"`
 }
 
+// ImportInputBody defines model for ImportInputBody.
+type ImportInputBody struct {
+	// Document Digest of the document of the archive, stored as an object of this project.
+	Document string `json:"document"`
+
+	// Key The key of the log that made the receipt of the archive, as you know it; left out: the one in the receipt.
+	Key string `json:"key,omitempty"`
+
+	// Shards Digest of its shards: an object of a line of JSON for each, with the columns of the Parquet file as fields.
+	Shards string `json:"shards"`
+}
+
 // Incident defines model for Incident.
 type Incident struct {
 	Agent     openapi_types.UUID `json:"agent"`
@@ -4167,8 +4182,11 @@ type JobArchive struct {
 	Document *ArchivedFile `json:"document,omitempty"`
 
 	// Error Why it failed; the job is as it was.
-	Error string             `json:"error,omitempty"`
-	Job   openapi_types.UUID `json:"job"`
+	Error string `json:"error,omitempty"`
+
+	// ImportedFrom The project in which the job ran, here or in another installation, where its archive was imported.
+	ImportedFrom *openapi_types.UUID `json:"imported_from,omitempty"`
+	Job          openapi_types.UUID  `json:"job"`
 
 	// Results The Parquet file of shards, with their attempts.
 	Results *ArchivedFile `json:"results,omitempty"`
@@ -7513,6 +7531,18 @@ type PardonAgentParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// GetProjectAgentTelemetryParams defines parameters for GetProjectAgentTelemetry.
+type GetProjectAgentTelemetryParams struct {
+	// From When the period begins; an hour before its end when left out.
+	From *time.Time `form:"from,omitempty" json:"from,omitempty"`
+
+	// To When it ends; now when left out.
+	To *time.Time `form:"to,omitempty" json:"to,omitempty"`
+
+	// Step How long each point is: whole minutes within the last 24 hours, whole hours before that. Left out: one that fits.
+	Step *string `form:"step,omitempty" json:"step,omitempty"`
+}
+
 // ListApprovalsParams defines parameters for ListApprovals.
 type ListApprovalsParams struct {
 	// Cursor The next_cursor of the page before; left out for the first page.
@@ -7541,6 +7571,12 @@ type ListArchivesParams struct {
 
 	// Limit How many items at most.
 	Limit *int64 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ImportArchiveParams defines parameters for ImportArchive.
+type ImportArchiveParams struct {
+	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
@@ -8569,6 +8605,9 @@ type PardonAgentJSONRequestBody = Pardon
 
 // DecideApprovalJSONRequestBody defines body for DecideApproval for application/json ContentType.
 type DecideApprovalJSONRequestBody = ApprovalDecision
+
+// ImportArchiveJSONRequestBody defines body for ImportArchive for application/json ContentType.
+type ImportArchiveJSONRequestBody = ImportInputBody
 
 // PruneAuditJSONRequestBody defines body for PruneAudit for application/json ContentType.
 type PruneAuditJSONRequestBody = AuditPruning
@@ -9750,6 +9789,13 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
 	PardonAgent(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetProjectAgentTelemetry See how the machine of an agent of the project was
+	//
+	// As operators see it: all that the machine did, for this project or not. A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.
+	//
+	// Corresponds with GET /v1/projects/{project}/agents/{agent}/telemetry (the `GetProjectAgentTelemetry` operationId).
+	GetProjectAgentTelemetry(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *GetProjectAgentTelemetryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListApprovals List what rules of the guardian ask about
 	//
 	// Corresponds with GET /v1/projects/{project}/approvals (the `ListApprovals` operationId).
@@ -9790,6 +9836,32 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/archives (the `ListArchives` operationId).
 	ListArchives(ctx context.Context, project openapi_types.UUID, params *ListArchivesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportArchiveWithBody Put the job of an archive into this project
+	//
+	// The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/archives (the `ImportArchive` operationId).
+	ImportArchiveWithBody(ctx context.Context, project openapi_types.UUID, params *ImportArchiveParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ImportArchive Put the job of an archive into this project
+	//
+	// The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /v1/projects/{project}/archives (the `ImportArchive` operationId).
+	ImportArchive(ctx context.Context, project openapi_types.UUID, params *ImportArchiveParams, body ImportArchiveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListAudit List records of the audit log
 	//
@@ -10537,7 +10609,7 @@ type ClientInterface interface {
 	//
 	// In the mode `state` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
 	// In `duration` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In `agent`
-	// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+	// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. `age` says in the way of `duration` for how long an attempt is out that nobody has answered yet. These maps cover up to 64 pages of 1,024 shards.
 	//
 	// In `pages` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
 	// failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.
@@ -13578,6 +13650,23 @@ func (c *Client) PardonAgent(ctx context.Context, project openapi_types.UUID, ag
 	return c.Client.Do(req)
 }
 
+// GetProjectAgentTelemetry See how the machine of an agent of the project was
+//
+// As operators see it: all that the machine did, for this project or not. A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.
+//
+// Corresponds with GET /v1/projects/{project}/agents/{agent}/telemetry (the `GetProjectAgentTelemetry` operationId).
+func (c *Client) GetProjectAgentTelemetry(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *GetProjectAgentTelemetryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetProjectAgentTelemetryRequest(c.Server, project, agent, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListApprovals List what rules of the guardian ask about
 //
 // Corresponds with GET /v1/projects/{project}/approvals (the `ListApprovals` operationId).
@@ -13659,6 +13748,52 @@ func (c *Client) DecideApproval(ctx context.Context, project openapi_types.UUID,
 // Corresponds with GET /v1/projects/{project}/archives (the `ListArchives` operationId).
 func (c *Client) ListArchives(ctx context.Context, project openapi_types.UUID, params *ListArchivesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListArchivesRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportArchiveWithBody Put the job of an archive into this project
+//
+// The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /v1/projects/{project}/archives (the `ImportArchive` operationId).
+func (c *Client) ImportArchiveWithBody(ctx context.Context, project openapi_types.UUID, params *ImportArchiveParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportArchiveRequestWithBody(c.Server, project, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportArchive Put the job of an archive into this project
+//
+// The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /v1/projects/{project}/archives (the `ImportArchive` operationId).
+func (c *Client) ImportArchive(ctx context.Context, project openapi_types.UUID, params *ImportArchiveParams, body ImportArchiveJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportArchiveRequest(c.Server, project, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -15255,7 +15390,7 @@ func (c *Client) TryRules(ctx context.Context, project openapi_types.UUID, job o
 //
 // In the mode `state` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
 // In `duration` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In `agent`
-// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. `age` says in the way of `duration` for how long an attempt is out that nobody has answered yet. These maps cover up to 64 pages of 1,024 shards.
 //
 // In `pages` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
 // failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.
@@ -21345,6 +21480,98 @@ func NewPardonAgentRequestWithBody(server string, project openapi_types.UUID, ag
 	return req, nil
 }
 
+// NewGetProjectAgentTelemetryRequest constructs an http.Request for the GetProjectAgentTelemetry method
+func NewGetProjectAgentTelemetryRequest(server string, project openapi_types.UUID, agent openapi_types.UUID, params *GetProjectAgentTelemetryParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "agent", agent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/agents/%s/telemetry", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "date-time"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Step != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "step", *params.Step, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListApprovalsRequest constructs an http.Request for the ListApprovals method
 func NewListApprovalsRequest(server string, project openapi_types.UUID, params *ListApprovalsParams) (*http.Request, error) {
 	var err error
@@ -21608,6 +21835,68 @@ func NewListArchivesRequest(server string, project openapi_types.UUID, params *L
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewImportArchiveRequest calls the generic ImportArchive builder with application/json body
+func NewImportArchiveRequest(server string, project openapi_types.UUID, params *ImportArchiveParams, body ImportArchiveJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewImportArchiveRequestWithBody(server, project, params, "application/json", bodyReader)
+}
+
+// NewImportArchiveRequestWithBody constructs an http.Request for the ImportArchive method, with any body, and a specified content type
+func NewImportArchiveRequestWithBody(server string, project openapi_types.UUID, params *ImportArchiveParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/archives", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -32686,6 +32975,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/agents/{agent}/pardon (the `PardonAgent` operationId).
 	PardonAgentWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *PardonAgentParams, body PardonAgentJSONRequestBody, reqEditors ...RequestEditorFn) (*PardonAgentResponse, error)
 
+	// GetProjectAgentTelemetryWithResponse See how the machine of an agent of the project was
+	//
+	// As operators see it: all that the machine did, for this project or not. A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/agents/{agent}/telemetry (the `GetProjectAgentTelemetry` operationId).
+	GetProjectAgentTelemetryWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *GetProjectAgentTelemetryParams, reqEditors ...RequestEditorFn) (*GetProjectAgentTelemetryResponse, error)
+
 	// ListApprovalsWithResponse List what rules of the guardian ask about
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -32732,6 +33030,32 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/archives (the `ListArchives` operationId).
 	ListArchivesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListArchivesParams, reqEditors ...RequestEditorFn) (*ListArchivesResponse, error)
+
+	// ImportArchiveWithBodyWithResponse Put the job of an archive into this project
+	//
+	// The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/archives (the `ImportArchive` operationId).
+	ImportArchiveWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *ImportArchiveParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportArchiveResponse, error)
+
+	// ImportArchiveWithResponse Put the job of an archive into this project
+	//
+	// The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.
+	//
+	// The body has at most 1048576 bytes.
+	//
+	// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/projects/{project}/archives (the `ImportArchive` operationId).
+	ImportArchiveWithResponse(ctx context.Context, project openapi_types.UUID, params *ImportArchiveParams, body ImportArchiveJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportArchiveResponse, error)
 
 	// ListAuditWithResponse List records of the audit log
 	//
@@ -33571,7 +33895,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// In the mode `state` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
 	// In `duration` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In `agent`
-	// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+	// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. `age` says in the way of `duration` for how long an attempt is out that nobody has answered yet. These maps cover up to 64 pages of 1,024 shards.
 	//
 	// In `pages` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
 	// failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.
@@ -38121,6 +38445,54 @@ func (r PardonAgentResponse) ContentType() string {
 	return ""
 }
 
+type GetProjectAgentTelemetryResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AgentTelemetry
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetProjectAgentTelemetryResponse) GetJSON200() *AgentTelemetry {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetProjectAgentTelemetryResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetProjectAgentTelemetryResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetProjectAgentTelemetryResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetProjectAgentTelemetryResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetProjectAgentTelemetryResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListApprovalsResponse200Headers the declared response headers of an HTTP 200 response for ListApprovals
 type ListApprovalsResponse200Headers struct {
 	Link *string
@@ -38321,6 +38693,54 @@ func (r ListArchivesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListArchivesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ImportArchiveResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *JobArchive
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ImportArchiveResponse) GetJSON200() *JobArchive {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ImportArchiveResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ImportArchiveResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportArchiveResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportArchiveResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ImportArchiveResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -48024,6 +48444,21 @@ func (c *ClientWithResponses) PardonAgentWithResponse(ctx context.Context, proje
 	return ParsePardonAgentResponse(rsp)
 }
 
+// GetProjectAgentTelemetryWithResponse See how the machine of an agent of the project was
+//
+// As operators see it: all that the machine did, for this project or not. A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/agents/{agent}/telemetry (the `GetProjectAgentTelemetry` operationId).
+func (c *ClientWithResponses) GetProjectAgentTelemetryWithResponse(ctx context.Context, project openapi_types.UUID, agent openapi_types.UUID, params *GetProjectAgentTelemetryParams, reqEditors ...RequestEditorFn) (*GetProjectAgentTelemetryResponse, error) {
+	rsp, err := c.GetProjectAgentTelemetry(ctx, project, agent, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetProjectAgentTelemetryResponse(rsp)
+}
+
 // ListApprovalsWithResponse List what rules of the guardian ask about
 //
 // Returns a wrapper object for the known response body format(s).
@@ -48099,6 +48534,44 @@ func (c *ClientWithResponses) ListArchivesWithResponse(ctx context.Context, proj
 		return nil, err
 	}
 	return ParseListArchivesResponse(rsp)
+}
+
+// ImportArchiveWithBodyWithResponse Put the job of an archive into this project
+//
+// The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/archives (the `ImportArchive` operationId).
+func (c *ClientWithResponses) ImportArchiveWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *ImportArchiveParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportArchiveResponse, error) {
+	rsp, err := c.ImportArchiveWithBody(ctx, project, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportArchiveResponse(rsp)
+}
+
+// ImportArchiveWithResponse Put the job of an archive into this project
+//
+// The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.
+//
+// The body has at most 1048576 bytes.
+//
+// Sending the same request again does no harm, with or without an `Idempotency-Key`.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/projects/{project}/archives (the `ImportArchive` operationId).
+func (c *ClientWithResponses) ImportArchiveWithResponse(ctx context.Context, project openapi_types.UUID, params *ImportArchiveParams, body ImportArchiveJSONRequestBody, reqEditors ...RequestEditorFn) (*ImportArchiveResponse, error) {
+	rsp, err := c.ImportArchive(ctx, project, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportArchiveResponse(rsp)
 }
 
 // ListAuditWithResponse List records of the audit log
@@ -49443,7 +49916,7 @@ func (c *ClientWithResponses) TryRulesWithResponse(ctx context.Context, project 
 //
 // In the mode `state` there is one byte for each shard: 0 waiting, 1 running, 2 voting, 3 accepted and not final, 4 accepted, 5 review, 6 failed, 7 cancelled.
 // In `duration` 0 is none, else one more than four times the binary logarithm of the milliseconds that the accepted attempt took. In `agent`
-// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. These maps cover up to 64 pages of 1,024 shards.
+// 0 is none, n the agent at n-1 of `agents` whose output was accepted, and 255 any other. `age` says in the way of `duration` for how long an attempt is out that nobody has answered yet. These maps cover up to 64 pages of 1,024 shards.
 //
 // In `pages` there are 16 bytes for each page, eight numbers of two bytes, the low one first: open, accepted and not final, accepted and final, review,
 // failed, cancelled, attempts that are out, and 1 where results were taken back. Such a map covers the largest job.
@@ -53812,6 +54285,39 @@ func ParsePardonAgentResponse(rsp *http.Response) (*PardonAgentResponse, error) 
 	return response, nil
 }
 
+// ParseGetProjectAgentTelemetryResponse parses an HTTP response from a GetProjectAgentTelemetryWithResponse call
+func ParseGetProjectAgentTelemetryResponse(rsp *http.Response) (*GetProjectAgentTelemetryResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetProjectAgentTelemetryResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AgentTelemetry
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseListApprovalsResponse parses an HTTP response from a ListApprovalsWithResponse call
 func ParseListApprovalsResponse(rsp *http.Response) (*ListApprovalsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -53965,6 +54471,39 @@ func ParseListArchivesResponse(rsp *http.Response) (*ListArchivesResponse, error
 			headers.Link = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseImportArchiveResponse parses an HTTP response from a ImportArchiveWithResponse call
+func ParseImportArchiveResponse(rsp *http.Response) (*ImportArchiveResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportArchiveResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest JobArchive
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
 	}
 
 	return response, nil

@@ -56,10 +56,10 @@ func (s *server) telemetryOperations() {
 		About:  "A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.",
 		Access: rest.Roles(functions.RoleOperator),
 	}, s.getAgentTelemetry)
-	register(s, operation{
-		id: "getProjectAgentTelemetry", method: http.MethodGet, path: "/v1/projects/{project}/agents/{agent}/telemetry", tag: "agents", summary: "See how the machine of an agent of the project was",
-		about:  "As operators see it: all that the machine did, for this project or not. A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.",
-		access: readers(),
+	rest.Register(s.Server, rest.Operation{
+		ID: "getProjectAgentTelemetry", Method: http.MethodGet, Path: "/v1/projects/{project}/agents/{agent}/telemetry", Tag: "agents", Summary: "See how the machine of an agent of the project was",
+		About:  "As operators see it: all that the machine did, for this project or not. A sample a minute is kept for 24 hours, averages and maxima by the hour for 30 days.",
+		Access: rest.Readers(),
 	}, s.getProjectAgentTelemetry)
 }
 
@@ -71,7 +71,7 @@ func (s *server) getAgentTelemetry(ctx context.Context, _ *rest.Call, in *Teleme
 	return s.telemetry(ctx, id, in.TelemetryPeriod)
 }
 
-func (s *server) getProjectAgentTelemetry(ctx context.Context, _ *call, in *MemberTelemetryInput) (*telemetryOutput, error) {
+func (s *server) getProjectAgentTelemetry(ctx context.Context, _ *rest.Call, in *MemberTelemetryInput) (*telemetryOutput, error) {
 	project, agent, err := in.ids()
 	if err != nil {
 		return nil, err

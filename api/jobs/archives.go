@@ -27,7 +27,7 @@ type archiveOutput struct {
 
 // ImportInput is an archive to be imported.
 type ImportInput struct {
-	InProject
+	rest.InProject
 	Body struct {
 		Document string `json:"document" pattern:"^[0-9a-f]{64}$" doc:"Digest of the document of the archive, stored as an object of this project."`
 		Shards   string `json:"shards" pattern:"^[0-9a-f]{64}$" doc:"Digest of its shards: an object of a line of JSON for each, with the columns of the Parquet file as fields."`
@@ -49,20 +49,20 @@ func (s *server) archiveOperations() {
 	rest.Register(s.Server, rest.Operation{
 		ID: "listArchives", Method: http.MethodGet, Path: "/v1/projects/{project}/archives", Tag: "jobs", Summary: "List archives, those of the newest jobs first", Access: rest.Readers(),
 	}, s.listArchives)
-	register(s, operation{
-		id: "importArchive", method: http.MethodPost, path: "/v1/projects/{project}/archives", tag: "jobs", summary: "Put the job of an archive into this project",
-		about: "The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. " +
+	rest.Register(s.Server, rest.Operation{
+		ID: "importArchive", Method: http.MethodPost, Path: "/v1/projects/{project}/archives", Tag: "jobs", Summary: "Put the job of an archive into this project",
+		About: "The job stands in this project as an archived one, under the ID that it had: results, answer and receipt are read as where it ran. Counts, digests and the receipt are checked before. " +
 			"The project must have the version of the function, by its digest, and the objects that results refer to. The same archive again answers with what is there.",
-		access: roles(functions.RoleOwner), status: http.StatusOK, body: body{limit: MaxJSONBody},
+		Access: rest.Roles(functions.RoleOwner), Status: http.StatusOK, Body: rest.Body{Limit: rest.MaxJSONBody},
 	}, s.importArchive)
 }
 
-func (s *server) importArchive(ctx context.Context, c *call, in *ImportInput) (*archiveOutput, error) {
-	project, err := in.id()
+func (s *server) importArchive(ctx context.Context, c *rest.Call, in *ImportInput) (*archiveOutput, error) {
+	project, err := in.ID()
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.service.ImportArchive(ctx, c.principal, project, archive.Import{Document: in.Body.Document, Shards: in.Body.Shards, Key: in.Body.Key})
+	a, err := s.service.ImportArchive(ctx, c.Principal, project, archive.Import{Document: in.Body.Document, Shards: in.Body.Shards, Key: in.Body.Key})
 	if err != nil {
 		return nil, err
 	}

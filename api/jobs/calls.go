@@ -67,7 +67,7 @@ func (s *server) callFunction(ctx context.Context, c *rest.Call, in *CallFunctio
 	if in.Wait == "" {
 		in.Wait = DefaultCallWait.String()
 	}
-	wait, err := rest.Waiting{in.Wait}.WaitTime(c)
+	wait, err := rest.Waiting{Wait: in.Wait}.WaitTime(c)
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func TestABulkActionInAProjectLeavesWhatOthersHaveDecided(t *testing.T) {
 	w := newWorld(t)
 	ctx := t.Context()
 	one, two := w.agent(honest), w.agent(honest)
-	named := functions.BulkFilter{IDs: []uuid.UUID{one.id, two.id}}
+	named := bulk.BulkFilter{IDs: []uuid.UUID{one.id, two.id}}
 	for _, c := range []struct {
 		action    string
 		meanwhile func() error
@@ -185,7 +185,7 @@ func TestABulkActionInAProjectLeavesWhatOthersHaveDecided(t *testing.T) {
 			_, err := w.ExcludeAgent(ctx, w.by, w.project, one.id, "")
 			require.NoError(t, err)
 		}
-		d := w.startBulk(bulk.Start{Subject: functions.BulkAgents, Action: c.action, Filter: named, Reason: "loud"})
+		d := w.startBulk(bulk.Start{Subject: bulk.BulkAgents, Action: c.action, Filter: named, Reason: "loud"})
 		require.EqualValues(t, 2, d.Total, c.action)
 		require.NoError(t, c.meanwhile())
 		w.settleAll()
