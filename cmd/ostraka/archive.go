@@ -87,8 +87,8 @@ server: ostraka archive verify checks them, and anything that reads Parquet read
 			if a.Results == nil || a.Document == nil {
 				return &exitError{code: exitRefused, err: errNoFiles(a), hint: "ostraka job archive " + id.String() + " waits for it"}
 			}
-			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-				return usageError("--dir %s: there is no such folder", dir)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return usageError("--dir: %w", err)
 			}
 			name := filepath.Join(dir, a.Job.String())
 			if err := getObject(ctx, t, c, a.Results.Digest, name+resultsSuffix); err != nil {
@@ -109,7 +109,7 @@ server: ostraka archive verify checks them, and anything that reads Parquet read
 			return nil
 		})
 	cmd.Example = "  ostraka archive download @last --dir ./archives"
-	cmd.Flags().StringVar(&dir, "dir", ".", "the folder to write them into")
+	cmd.Flags().StringVar(&dir, "dir", ".", "the folder to write them into; made when missing")
 	cmd.Flags().BoolVar(&objects, "objects", false, "also the objects that results and answer refer to, into the folder JOB.objects: ostraka archive import wants them")
 	return cmd
 }

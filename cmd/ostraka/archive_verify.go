@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,6 +42,10 @@ type archiveReport struct {
 	Attempts int64  `json:"attempts"`
 	Objects  int64  `json:"objects"` // outputs that are objects of their own; the file has their digests
 	Receipt  string `json:"receipt"` // none, or verified
+	Folded   bool   `json:"folded_again"`
+	// Fields are those of the document that nothing proves; NotProved says what else is open.
+	Fields    []string `json:"fields_not_proved"`
+	NotProved []string `json:"not_proved"`
 }
 
 func newArchiveVerify(t *terminal) *cobra.Command {
@@ -50,33 +56,29 @@ func newArchiveVerify(t *terminal) *cobra.Command {
 		Long: `Verify the files of an archive, without a server: that the file of shards is the one that the document names,
 that it has every shard once, that each output has the digest that stands beside it, and that the counts are those
 of the document. A receipt in it is verified as ostraka receipt verify does, its tree is that of these shards, and
-where it has the secret by which audits were drawn, every draw is repeated.
+where it has the secret by which audits were drawn, every draw is repeated. The document is held to it: function, input,
+policy, bound, state, counts and answer. Where the aggregator is a built-in one, the answer is folded again. Fields
+of which the receipt says nothing are named with a pass, as not proved.
 
 Give the key that you know of, from ostraka audit checkpoint: without it a pass says only that the receipt agrees
-with itself. An archive without a receipt proves that its files belong together, and not who made them.`,
+with itself. An archive without a receipt proves that its files belong together, and not who made them: with --key
+it is refused.`,
 		Example: `  ostraka archive verify JOB.json --key "$(cat log.key)"`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := output.check(); err != nil {
+			if err := errors.Join(output.check(), noKeyFile(cmd)); err != nil {
 				return err
+			}
+			if strings.HasSuffix(args[0], resultsSuffix) {
+				return usageError("%s is the file of shards: name the document beside it, %s", args[0], strings.TrimSuffix(args[0], resultsSuffix)+documentSuffix)
 			}
 			if results == "" {
 				results = strings.TrimSuffix(args[0], documentSuffix) + resultsSuffix
 			}
-			r, err := verifyArchive(args[0], results, strings.TrimSpace(key))
+			r, err := verifyArchive(cmd.Context(), args[0], results, strings.TrimSpace(key))
 			if err != nil {
-				return err
+				return cleaned(err)
 			}
-			raw, err := json.Marshal(r)
-			if err != nil {
-				return fmt.Errorf("encoding what was found: %w", err)
-			}
-			return printOne(t, &output, raw, [][2]string{
-				{"job", r.Job + " of project " + r.Project},
-				{"function", r.Function},
-				{"state", r.State},
-				{"shards", fmt.Sprintf("%d, of which %d accepted, with %s", r.Shards, r.Accepted, count(r.Attempts, "attempt"))},
-				{"receipt", r.Receipt},
-			})
+			return r.show(t, &output)
 		},
 	}
 	output.register(cmd.Flags())
@@ -90,7 +92,59 @@ func badArchive(format string, args ...any) error {
 	return &exitError{code: exitFailed, err: fmt.Errorf("the archive does not verify: "+format, args...), hint: "download it again; if that is the same, what is stored was changed"}
 }
 
-func verifyArchive(document, results, key string) (r archiveReport, err error) {
+// show prints what was found, and what is open.
+func (r archiveReport) show(t *terminal, o *outputFlag) error {
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encoding what was found: %w", err)
+	}
+	fields := [][2]string{
+		{"job", r.Job + " of project " + r.Project},
+		{"function", r.Function},
+		{"state", r.State},
+		{"shards", fmt.Sprintf("%d, of which %d accepted, with %s", r.Shards, r.Accepted, count(r.Attempts, "attempt"))},
+		{"receipt", r.Receipt},
+	}
+	if r.Receipt != noReceipt {
+		fields = append(fields, [2]string{"document", "function, input, policy, bound, state, counts and answer are those of the receipt"})
+	}
+	if r.Folded {
+		fields = append(fields, [2]string{"folded again", "the answer follows from the outputs in the file"})
+	}
+	if err := printOne(t, o, raw, fields); err != nil || o.json() {
+		return err
+	}
+	t.say("the files belong together. Not proved:")
+	for _, what := range r.NotProved {
+		t.say("  - %s", what)
+	}
+	if len(r.Fields) > 0 {
+		t.say("  - what the document says in %s: the receipt says nothing of it", plain(strings.Join(r.Fields, ", ")))
+	}
+	return nil
+}
+
+// noReceipt is for an archive of which nothing says who made it.
+const noReceipt = "none"
+
+// leavesOpen says what a pass does not prove, besides fields of the document.
+func (r *archiveReport) leavesOpen(said *audit.Statement, key string) {
+	if said == nil {
+		r.NotProved = append(r.NotProved, "who made the files, and that anything in them is so: there is no receipt (ask for one before the job is archived: ostraka job receipt JOB)")
+		return
+	}
+	if key == "" {
+		r.NotProved = append(r.NotProved, "that the project's log has signed the receipt: the key is the receipt's own (give --key)")
+	}
+	if said.Answer != nil && !r.Folded {
+		r.NotProved = append(r.NotProved, "that the answer follows from the results: it was not folded again here")
+	}
+	r.NotProved = append(r.NotProved,
+		"that the outputs are right: none was executed again here",
+		"what the file of shards says besides accepted outputs and the agents that gave them: inputs, other outcomes, times, diagnostics")
+}
+
+func verifyArchive(ctx context.Context, document, results, key string) (r archiveReport, err error) {
 	if err := audit.CheckVerifier(key); key != "" && err != nil {
 		return r, usageError("--key: %v", err)
 	}
@@ -99,6 +153,9 @@ func verifyArchive(document, results, key string) (r archiveReport, err error) {
 		return r, usageError("reading the document: %w", err)
 	}
 	d, err := archive.Parse(text)
+	if err == nil {
+		err = checkFieldNames(text)
+	}
 	if err != nil {
 		return r, badArchive("%w", err)
 	}
@@ -115,15 +172,16 @@ func verifyArchive(document, results, key string) (r archiveReport, err error) {
 	if got := hex.EncodeToString(sum.Sum(nil)); got != d.Results.Digest || size != d.Results.Bytes {
 		return r, badArchive("%s has the digest %s, and the document names %s", results, got, d.Results.Digest)
 	}
-	r = archiveReport{Job: d.Job, Project: d.Project, State: d.State, Function: fmt.Sprintf("%s version %d  %s", d.Function.Name, d.Function.Version, d.Function.Digest), Receipt: "none"}
-	said, err := r.verifyReceipt(d, key)
+	r = archiveReport{Job: d.Job, Project: d.Project, State: d.State, Function: fmt.Sprintf("%s version %d  %s", d.Function.Name, d.Function.Version, d.Function.Digest), Receipt: noReceipt, Fields: []string{}}
+	said, err := r.verifyReceipt(d, text, key)
 	if err != nil {
 		return r, err
 	}
-	root, err := r.readShards(in, size, d, said)
+	root, err := r.readShards(ctx, in, size, d, said)
 	if err == nil && said != nil && said.Shards.Root != hex.EncodeToString(root[:]) {
 		err = badArchive("its receipt is about other shards")
 	}
+	r.leavesOpen(said, key)
 	return r, err
 }
 
@@ -142,15 +200,20 @@ func readBounded(name string, most int64) ([]byte, error) {
 }
 
 // readShards looks at every row, and returns the root of the tree that a receipt is about.
-func (r *archiveReport) readShards(in io.ReaderAt, size int64, d archive.Document, said *audit.Statement) (root audit.Hash, err error) {
+func (r *archiveReport) readShards(ctx context.Context, in io.ReaderAt, size int64, d archive.Document, said *audit.Statement) (root audit.Hash, err error) {
 	file, err := archive.Open(in, size)
 	if err != nil {
 		return root, badArchive("%w", err)
 	}
 	var peaks audit.Peaks
 	var draws *drawsCheck
+	var fold *folder
 	if said != nil {
 		draws = newDrawsCheck(*said)
+		if fold, err = newFolder(ctx, *said); err != nil {
+			return root, err
+		}
+		defer fold.close()
 	}
 	for s, err := range file.Shards(-1) {
 		if err != nil {
@@ -167,6 +230,9 @@ func (r *archiveReport) readShards(in io.ReaderAt, size int64, d archive.Documen
 			r.Objects++
 		} else if got := canonical.Digest([]byte(*s.Output)); got != *s.OutputDigest {
 			return root, badArchive("the output of shard %d has the digest %s, and %s stands beside it", s.Shard, got, *s.OutputDigest)
+		}
+		if err := fold.take(ctx, s.Shard, outputOf(s)); err != nil {
+			return root, err
 		}
 		line := audit.ShardLine{Shard: s.Shard, Output: *s.OutputDigest}
 		line.Agents, line.Server = s.Agreed(audit.MaxShardAgents)
@@ -185,12 +251,27 @@ func (r *archiveReport) readShards(in io.ReaderAt, size int64, d archive.Documen
 	if r.Shards != d.Results.Rows || r.Accepted != d.Shards.Accepted {
 		return root, badArchive("the file has %d shards, %d of them accepted, and the document says %d and %d", r.Shards, r.Accepted, d.Results.Rows, d.Shards.Accepted)
 	}
-	return peaks.Root(), nil
+	r.Folded, err = fold.end(ctx)
+	return peaks.Root(), err
 }
 
-// verifyReceipt verifies the receipt that a document has, and that it is about this job; nil: it has none. Whether it is about the shards is
-// known when they were read.
-func (r *archiveReport) verifyReceipt(d archive.Document, key string) (*audit.Statement, error) {
+// outputOf is what was accepted of a shard; nothing where it is an object of its own.
+func outputOf(s archive.Shard) []byte {
+	if s.Output == nil {
+		return nil
+	}
+	return []byte(*s.Output)
+}
+
+// verifyReceipt verifies the receipt that a document has, and that the document says what it says; nil: it has none. Whether it is about
+// the shards is known when they were read.
+func (r *archiveReport) verifyReceipt(d archive.Document, text []byte, key string) (*audit.Statement, error) {
+	if d.Receipt == "" && key != "" {
+		return nil, &exitError{
+			code: exitFailed, err: errors.New("the archive does not verify: its document has no receipt that --key could verify, so that nothing says who made it"),
+			hint: "without --key it is checked that the files belong together; a receipt is asked for before the job is archived: ostraka job receipt JOB",
+		}
+	}
 	if d.Receipt == "" {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -201,6 +282,9 @@ func (r *archiveReport) verifyReceipt(d archive.Document, key string) (*audit.St
 	said := receipt.Statement
 	if said.Job != d.Job || said.Project != d.Project || said.Function.Digest != d.Function.Digest {
 		return nil, badArchive("its receipt is about another job")
+	}
+	if r.Fields, err = compareDocument(text, said); err != nil {
+		return nil, badArchive("%w", err)
 	}
 	r.Receipt = "verified: its tree is that of these shards"
 	if key == "" {

@@ -55,6 +55,9 @@ or something given with it is refused: -o json says then too what was found.`,
   ostraka receipt verify answer.receipt --results results.jsonl --function ./sums --reexecute 1%
   ostraka job receipt JOB | ostraka receipt verify - --key "$(cat log.key)" -o json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := noKeyFile(cmd); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("key") && strings.TrimSpace(o.key) == "" {
 				return usageError("--key is empty: was the file that it comes from there? ostraka audit checkpoint shows the key")
 			}
