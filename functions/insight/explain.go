@@ -275,7 +275,7 @@ func explainUnlent(add func(code, hint, format string, args ...any), job functio
 	case !job.Policy.None && usable < int64(job.Policy.Quorum):
 		add("too_few_agents", "start more agents, or submit with a smaller quorum", "%s to be lent: a quorum of %d needs as many different agents, and %d can be used (%d were caught, %d refuse the function).", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), job.Policy.Quorum, usable, agents.Caught, agents.Refused)
 	case tried > 0 && job.Policy.TargetError > 0:
-		add("tried_by_all", tooFewOwnersHint(job.Policy),
+		add("tried_by_all", tooFewOwnersHint(job.Policy, agents.Volumes > 0),
 			"%s for a further opinion, and every agent that can be used (%d) has tried: where no server executes shards, a result needs %d independent agents, and the %s. Answers that differ go to a person; those that agree wait.",
 			base.Plural(tried, "shard waits", "shards wait"), usable, verify.Derive(job.Policy).Voices, agents.ofOwners())
 	case tried > 0:

@@ -109,3 +109,17 @@ func TestExplainEnded(t *testing.T) {
 	e = explainEnded(functions.Job{State: functions.JobCancelled, Error: "cancelled by me"})
 	require.Equal(t, "cancelled by me", e.Reasons[0].Text)
 }
+
+// TestTooFewOwnersOfAJobWithVolumes: a server that executes shards may be there, and lacks the folders alone.
+func TestTooFewOwnersOfAJobWithVolumes(t *testing.T) {
+	t.Parallel()
+	policy := verify.Policy{TargetError: 1e-3}
+	f, err := verify.Plan(policy, []verify.Hand{{Agent: "a", Owner: "o"}}, 10, verify.Means{})
+	require.NoError(t, err)
+	var e functions.Explanation
+	explainOwners(&e, policy, f, true)
+	require.Len(t, e.Reasons, 1)
+	require.Equal(t, ReasonTooFewOwners, e.Reasons[0].Code)
+	require.Contains(t, e.Reasons[0].Hint, "--recheck-volume NAME=FOLDER")
+	require.NotContains(t, e.Reasons[0].Hint, functions.StartRechecker)
+}

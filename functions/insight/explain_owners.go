@@ -46,14 +46,14 @@ func explainOwners(e *functions.Explanation, p verify.Policy, f verify.Forecast,
 	case !f.Stuck:
 	case f.Owners < f.OwnersNeeded && !said("no_agents", "too_few_agents", ReasonNoVolume):
 		e.Reasons = append(e.Reasons, functions.Reason{
-			Code: ReasonTooFewOwners, Hint: tooFewOwnersHint(p),
+			Code: ReasonTooFewOwners, Hint: tooFewOwnersHint(p, volumes),
 			Text: "Results need agents of " + base.Plural(int64(f.OwnersNeeded), "owner", "independent owners") + ", and the project has " +
 				base.Plural(int64(f.Owners), "owner", "owners") + " of agents: " + base.Plural(int64(f.OwnersNeeded-f.Owners), "more is missing", "more are missing") + ".",
 		})
 	case f.Owners >= f.OwnersNeeded && !said(ReasonRecheckNobody) && volumes:
 		e.Reasons = append(e.Reasons, functions.Reason{
 			Code: ReasonRecheckNobody, Text: "The server is to execute every shard as well, and no server that executes shards has the volumes that the function wants.",
-			Hint: "give a server the folders: ostraka server --recheck-sandbox linux --recheck-volume NAME=FOLDER",
+			Hint: "give a server the folders: " + recheckVolumes,
 		})
 	case f.Owners >= f.OwnersNeeded && !said(ReasonRecheckNobody):
 		e.Reasons = append(e.Reasons, functions.Reason{
@@ -62,8 +62,14 @@ func explainOwners(e *functions.Explanation, p verify.Policy, f verify.Forecast,
 	}
 }
 
-func tooFewOwnersHint(p verify.Policy) string {
+// recheckVolumes is how a server comes to execute shards that read volumes: one that executes others may be there.
+const recheckVolumes = "ostraka server --recheck-sandbox linux --recheck-volume NAME=FOLDER"
+
+func tooFewOwnersHint(p verify.Policy, volumes bool) string {
 	hint := "have others join: ostraka enrolment-token create NAME --owner WHO makes a token for the machines of one owner"
+	if p.Independent() && volumes {
+		return hint + "; or give a server the folders that the function wants, which needs no second owner: " + recheckVolumes
+	}
 	if p.Independent() {
 		hint += "; or " + functions.StartRechecker + ", which needs no second owner"
 	}
