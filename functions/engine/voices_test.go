@@ -111,7 +111,7 @@ func TestReplicasNeverGoToOneOwner(t *testing.T) {
 	plan, err := w.PlanJob(t.Context(), w.project, functions.NewJob{Function: "numbers", Partition: rangeOf(4), Quorum: 2})
 	require.NoError(t, err)
 	require.True(t, plan.Forecast.Stuck)
-	require.Contains(t, jsonOf(t, plan.Forecast.Notes), "it needs 1 more independent owners")
+	require.Contains(t, jsonOf(t, plan.Forecast.Notes), "it needs agents of 1 more independent owner")
 	require.Equal(t, 4, w.agent(honest).do(4))
 	w.settleAll()
 	require.Equal(t, functions.JobFinished, w.job(job.ID).State)

@@ -153,8 +153,15 @@ func (f *Forecast) needs(owners int) {
 	f.OwnersNeeded = owners
 	if f.Owners < owners {
 		f.Stuck = true
-		f.note("it needs %d more independent owners: agents of %d are at hand, and %d must answer a shard; enrol agents of others, or ask for less", owners-f.Owners, f.Owners, owners)
+		f.note("it needs agents of %s: %d owners must answer a shard, and %d have agents; enrol agents of others, or ask for less", moreOwners(owners-f.Owners), owners, f.Owners)
 	}
+}
+
+func moreOwners(n int) string {
+	if n == 1 {
+		return "1 more independent owner"
+	}
+	return fmt.Sprintf("%d more independent owners", n)
 }
 
 func (f *Forecast) recheckAll(shards int64, m Means) {
