@@ -26,7 +26,7 @@ func (r *Report) roots(e *export, known []Checkpoint) int64 {
 		}
 		switch {
 		case t.size < head.Size:
-			r.fault(Truncated, t.size, head.Size, "records %d to %d are missing: the log has signed that it has %d", t.size, head.Size-1, head.Size)
+			r.fault(Truncated, t.size, head.Size, "records %d to %d are missing: the log has signed that it has %d. An export from before that was signed lacks them too: export again", t.size, head.Size-1, head.Size)
 			return trusted
 		case t.root() != head.Root:
 			r.fault(Rewritten, trusted, head.Size, "among records %d to %d something was changed, and the hashes with it: the root that the log signed for %d records is another one; "+
