@@ -44,7 +44,7 @@ same archive again changes nothing.`,
 				results = base + resultsSuffix
 			}
 			key = strings.TrimSpace(key)
-			if _, err := verifyArchive(args[0], results, key); err != nil {
+			if _, err := verifyArchive(cmd.Context(), args[0], results, key); err != nil {
 				return err
 			}
 			c, err := server.connectProject()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/spf13/pflag"
 
@@ -16,6 +17,9 @@ import (
 
 // askedAtOnce is of how many objects one request asks whether they are stored: as many as the API takes.
 const askedAtOnce = 500
+
+// runtimeName is what servers take as a name.
+var runtimeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 
 // runtimeMaking is what all commands have that make a runtime.
 type runtimeMaking struct {
@@ -34,6 +38,9 @@ func (o *runtimeMaking) registerDryRun(f *pflag.FlagSet) {
 func (o *runtimeMaking) run(ctx context.Context, pack func(ctx context.Context, dir string) (*packedRuntime, error)) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	if !runtimeName.MatchString(o.name) { // now, and not when all is packed and sent
+		return usageError("%q is not a name for a runtime: use 1 to 63 lower-case letters, digits and hyphens, starting with a letter", o.name)
 	}
 	dir, err := os.MkdirTemp("", "ostraka-runtime-")
 	if err != nil {
