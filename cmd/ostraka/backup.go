@@ -48,6 +48,9 @@ func (o *backupOptions) run(ctx context.Context, flags *pflag.FlagSet, dir strin
 		return err
 	}
 	t := o.server.terminal
+	if err := o.server.config.Objects.there(); err != nil {
+		return err
+	}
 	objects, err := o.server.config.Objects.open(ctx)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -134,6 +135,9 @@ func explainRestore(err error) error {
 func (o *restoreOptions) try(ctx context.Context, dir string) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return usageError("%s: there is no such folder", dir)
 	}
 	t := o.server.terminal
 	bars := &steps{t: t}

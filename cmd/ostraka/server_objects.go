@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/spf13/pflag"
 
@@ -37,6 +38,17 @@ func (c *objectConfig) complete(t *terminal) error {
 	c.accessKey, c.secretKey = t.env("OSTRAKA_S3_ACCESS_KEY"), t.env("OSTRAKA_S3_SECRET_KEY")
 	if c.accessKey == "" || c.secretKey == "" {
 		return usageError("--s3-endpoint needs OSTRAKA_S3_ACCESS_KEY and OSTRAKA_S3_SECRET_KEY in the environment")
+	}
+	return nil
+}
+
+// there refuses a folder that is not there. A server makes one; what only reads objects would find none in it, and leave a folder behind.
+func (c *objectConfig) there() error {
+	if c.S3Endpoint != "" {
+		return nil
+	}
+	if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() {
+		return &exitError{code: exitUsage, err: fmt.Errorf("--blob-dir %s: there is no such folder", c.Dir), hint: "give --blob-dir, or --s3-endpoint and --s3-bucket, as the servers have them"}
 	}
 	return nil
 }
