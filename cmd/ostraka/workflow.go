@@ -126,11 +126,13 @@ func newWorkflowCancel(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newWorkflowDelete(t *terminal, server *serverFlags) *cobra.Command {
+	var yes bool
 	cmd := &cobra.Command{
 		Use: "delete NAME|RUN", Short: "Delete a workflow with its versions and runs, or one run",
-		Long: "Delete a workflow with its versions and runs, or one run. What has not ended is not deleted; functions and jobs stay.",
+		Long: "Delete a workflow with its versions and runs, or one run. What has not ended is not deleted. Functions and jobs stay; reports and " +
+			"certificates of the runs go, and @last is then the newest run of another workflow.",
 		Args: arguments(1), ValidArgsFunction: server.complete(workflowNames),
-		Example: "  ostraka workflow delete bpsw\n  ostraka workflow delete 01a1fe3b-6802-78bf-aa3a-e26a4f42cf10",
+		Example: "  ostraka workflow delete bpsw --yes\n  ostraka workflow delete 01a1fe3b-6802-78bf-aa3a-e26a4f42cf10",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			c, err := server.connectProject()
 			if err != nil {
@@ -147,13 +149,17 @@ func newWorkflowDelete(t *terminal, server *serverFlags) *cobra.Command {
 				t.say("deleted the run %s", id)
 				return nil
 			}
+			if err := t.confirm(cmd.Context(), yes, "deleting the workflow "+args[0]+" with all its runs, their reports and certificates"); err != nil {
+				return err
+			}
 			if err := deleteWorkflow(cmd.Context(), c, args[0]); err != nil {
 				return explain("deleting the workflow", err)
 			}
-			t.say("deleted the workflow %s", args[0])
+			t.say("deleted the workflow %s and its runs: @last is the newest run of another one now", args[0])
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "delete a workflow with its runs without being asked")
 	return cmd
 }
 
