@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 
 	"github.com/ostraka/ostraka/runtime/docker"
 	"github.com/ostraka/ostraka/runtime/linux"
@@ -12,11 +13,12 @@ import (
 )
 
 // version is set by the linker: see the Makefile.
-var version = "unknown"
+var version = unknownVersion
 
 func main() {
 	linux.MaybeLaunch() // this program is also what functions run in, on agents and in containers, and what WASM modules run in: see those packages
 	docker.MaybeSupervise()
 	runner.MaybeRun()
+	version = stampedVersion(version, debug.ReadBuildInfo)
 	os.Exit(run(context.Background(), systemTerminal(), os.Args[1:]))
 }
