@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -67,7 +68,10 @@ func (o *topOptions) run(ctx context.Context) error {
 	if o.once || o.output.json() || o.terminal.screen == nil {
 		return o.print(ctx, read)
 	}
-	return top.Run(ctx, o.terminal.in, o.terminal.screen, o.interval, read)
+	if err = top.Run(ctx, o.terminal.in, o.terminal.screen, o.interval, read); errors.Is(err, context.Canceled) {
+		return &exitError{code: exitInterrupted, err: errors.New("stopped by Ctrl-C; q leaves too")}
+	}
+	return err
 }
 
 // print prints one sample.

@@ -18,9 +18,13 @@ type Read func(ctx context.Context) (Sample, error)
 // Run shows samples on a terminal, one every so often, until the person there has seen enough or the context ends.
 func Run(ctx context.Context, in io.Reader, out io.Writer, every time.Duration, read Read, options ...tea.ProgramOption) error {
 	options = append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler()}, options...)
-	_, err := tea.NewProgram(&model{ctx: ctx, every: every, read: read}, options...).Run()
+	m := &model{ctx: ctx, every: every, read: read}
+	_, err := tea.NewProgram(m, options...).Run()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if m.interrupted && err == nil {
+		return context.Canceled
 	}
 	return err
 }
@@ -36,6 +40,7 @@ type model struct {
 	known         bool // there is a sample
 	err           error
 	paused        bool
+	interrupted   bool // by Ctrl-C
 	reading       bool
 	round         int // counts waits, so that one that was overtaken is not taken for the newest
 	from          int // the first line of the body that is shown
@@ -97,7 +102,10 @@ func (m *model) take(a arrived) tea.Cmd {
 
 func (m *model) press(key string) tea.Cmd {
 	switch key {
-	case "q", "esc", "ctrl+c":
+	case "ctrl+c": // a terminal that tells keys one by one sends no signal
+		m.interrupted = true
+		return tea.Quit
+	case "q", "esc":
 		return tea.Quit
 	case "space", "p":
 		if m.paused = !m.paused; !m.paused {

@@ -140,6 +140,21 @@ func TestItEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+func TestCtrlCIsNoOrdinaryEnd(t *testing.T) {
+	t.Parallel()
+	in, keys := io.Pipe()
+	asked := make(chan struct{}, 1)
+	go func() {
+		<-asked
+		_, _ = keys.Write([]byte{3})
+	}()
+	err := Run(t.Context(), in, io.Discard, time.Hour, func(context.Context) (Sample, error) {
+		asked <- struct{}{}
+		return busy(), nil
+	}, tea.WithWindowSize(80, 20), tea.WithEnvironment([]string{"TERM=xterm"}))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 // screenOf is what a model shows on a terminal of 60 columns.
 func screenOf(m *model, height int) []string {
 	m.Update(tea.WindowSizeMsg{Width: 60, Height: height})
