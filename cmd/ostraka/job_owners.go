@@ -31,7 +31,7 @@ func ownersText(j client.Job) string {
 // aboveShareText says what a bound is worth where one owner has more of the results than is assumed.
 func aboveShareText(j client.Job) string {
 	o := j.Owners
-	if o == nil || !o.Above || len(o.Largest) == 0 || j.Shards.Accepted == 0 { // of none, no owner brought too many
+	if o == nil || !o.Above || len(o.Largest) == 0 || j.Shards.Accepted == 0 || j.Policy.Quorum == 1 { // of none, no owner brought too many; one answer that is believed assumes nothing
 		return ""
 	}
 	text := fmt.Sprintf("%s brought %s of these results, and the policy assumes that no more than %s are hostile", o.Largest[0].Owner, percent(o.Largest[0].Share), percent(o.Stated))

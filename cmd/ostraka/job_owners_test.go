@@ -17,4 +17,6 @@ func TestTheSharesOfOwnersSayOfWhatTheyAre(t *testing.T) {
 	require.Empty(t, aboveShareText(caught), "nothing is accepted")
 	caught.Shards.Accepted = 1
 	require.Equal(t, "ada brought 62.5 % of these results, and the policy assumes that no more than 10 % are hostile", aboveShareText(caught))
+	caught.Policy.Quorum = 1
+	require.Empty(t, aboveShareText(caught), "the first output is believed, whoever is hostile")
 }

@@ -54,6 +54,9 @@ func proveShard(in *bufio.Reader, shard int64) ([]byte, error) {
 	if err != nil {
 		return nil, refused(fmt.Errorf("its first line: %w", err))
 	}
+	if audit.IsShardProof(first) {
+		return nil, usageError("this is the receipt of one shard already: name the whole one, from ostraka job receipt JOB")
+	}
 	first = bytes.Clone(first)
 	r, err := audit.OpenReceipt(first, "")
 	if err != nil {
