@@ -81,7 +81,13 @@ func (s *Service) placeControls(ctx context.Context, project uuid.UUID, want fun
 	if size > MaxControlBytes {
 		return functions.Invalid("bad_controls", fmt.Sprintf("the controls have %d bytes", size), fmt.Sprintf("bring at most %d, or give digests (output_sha256) in the place of answers", MaxControlBytes))
 	}
+	if err := refuseTwins(placed); err != nil {
+		return err
+	}
 	if err := s.checkShapes(ctx, project, placed, plan); err != nil {
+		return err
+	}
+	if err := s.refuseItems(ctx, project, placed, plan); err != nil {
 		return err
 	}
 	drawPlaces(placed, taken, plan.shards)
