@@ -65,6 +65,7 @@ __all__ = [
 
 TARGET_SHARD_SECONDS = 2.0  #: how long a shard should take where chunks are chosen: long beside a fork, short beside a time limit
 MAX_CHUNK = 100_000  #: inputs in a shard at most
+MAX_QUORUM = 16  #: agents that must give the same answer, at most
 MIN_SHARDS = 32  #: a job is not cut into fewer shards than this for the sake of longer ones, so that several agents share it
 MAX_RECORD_BYTES = 60 * 1024  #: one shard's input as JSON; the server takes 64 KiB
 MAX_INLINE_BYTES = 2 << 20  #: inputs within the request itself; more are stored as an object first
@@ -707,7 +708,9 @@ def job(id: str) -> "Job":
 # ---- functions
 
 def quorum(n: int) -> Dict[str, Any]:
-    """A policy: so many independent agents must give the same answer."""
+    """A policy: so many independent agents must give the same answer, from 1 to 16."""
+    if not 1 <= n <= MAX_QUORUM:
+        raise ValueError(f"quorum({n}): from 1 to {MAX_QUORUM} agents give the same answer")
     return {"quorum": n}
 
 
@@ -738,13 +741,17 @@ def function(fn: Optional[Callable[..., Any]] = None, *, name: Optional[str] = N
     return Function(fn, name=name, verify=verify, timeout=timeout, memory=memory, chunk=chunk, client=client)
 
 
+def _check_chunk(chunk: Optional[int]) -> None:
+    if chunk is not None and not 1 <= chunk <= MAX_CHUNK:
+        raise ValueError(f"chunk = {chunk}: from 1 to {MAX_CHUNK} inputs make a shard")
+
+
 class Function:
     """A function that runs here when it is called, and elsewhere by remote, spawn, map and starmap."""
 
     def __init__(self, fn: Callable[..., Any], *, name: Optional[str], verify: Optional[Mapping[str, Any]], timeout: int, memory: Union[int, str],
                  chunk: Optional[int], client: Optional[Client]) -> None:
-        if chunk is not None and not 1 <= chunk <= MAX_CHUNK:
-            raise ValueError(f"chunk = {chunk}: from 1 to {MAX_CHUNK} inputs make a shard")
+        _check_chunk(chunk)
         if not re.fullmatch(r"[0-9]+(?:[KMG]i)?", str(memory)):
             raise ValueError(f"memory = {memory!r}: write bytes, or Ki, Mi or Gi behind the number, as in '512Mi'")
         functools.update_wrapper(self, fn)
@@ -818,12 +825,11 @@ class Function:
 
     def _start(self, inputs: Union["_Range", "_Items"], *, star: bool, kwargs: Mapping[str, Any], chunk: Optional[int], fresh: bool,
                return_exceptions: bool = False, single: bool = False) -> "Job":
+        _check_chunk(chunk)
         client = self.client
         files = self._files(self._run(inputs, star, kwargs, return_exceptions))
         digest, version = client._push(files)
         chunk = chunk or self._chunk or self._measured_chunk(client, inputs, star, kwargs, return_exceptions)
-        if not 1 <= chunk <= MAX_CHUNK:
-            raise ValueError(f"chunk = {chunk}: from 1 to {MAX_CHUNK} inputs make a shard")
         request: Dict[str, Any] = {
             "function": self.name, "version": version, "partition": inputs.partition(client, chunk),
             "aggregator": {"module": "merge", "params": {"fields": {"n": "sum", "sum": "sum", "min": "min", "max": "max"}}},
@@ -1045,8 +1051,8 @@ class Job:
                     time.sleep(min(left, 0.1))
                 shown.show()
         except KeyboardInterrupt:
-            print(f"\nThe job goes on. To return to it: ostraka.job({self.id!r})", file=sys.stderr)
-            raise
+            print(f"\nThe job goes on. To return to it, or to stop it:\n  ostraka.job({self.id!r})\n  ostraka.job({self.id!r}).cancel()", file=sys.stderr)
+            raise KeyboardInterrupt from None  # without the forty lines that end in a socket
         finally:
             shown.end()
         return self
@@ -1071,11 +1077,11 @@ class Job:
             for attempt in detail["attempts"]:
                 told = (attempt.get("diagnostics") or {}).get("exception")
                 if told:
-                    error = RemoteError(f"{message}\n  shard {shard['number']}: {told['type']}: {told['message']}", "mend the function; the same call again starts a new job")
+                    error = RemoteError(f"{message}\n  shard {shard['number']}: {told['type']}: {told['message']}", _mend(told["message"]))
                     error.__cause__ = _RemoteTraceback(told.get("traceback") or "")
                     return error
             reasons = "; ".join(r["text"] for r in detail.get("reasons") or [])
-            return RemoteError(f"{message}\n  shard {shard['number']}: {reasons}", f"ostraka job shard {self.id} {shard['number']}")
+            return RemoteError(f"{message}\n  shard {shard['number']}: {reasons}", _mend(reasons) if _TIME_LIMIT in reasons else f"ostraka job shard {self.id} {shard['number']}")
         return Blocked(message, f"ostraka job explain {self.id}")
 
     def _lines(self, after: int = -1, final: bool = False) -> Iterator[Dict[str, Any]]:
@@ -1165,6 +1171,16 @@ class Job:
                  f"<code>ostraka.job({html.escape(repr(self.id))})</code>"]
         return (f'<div style="max-width:40em"><div style="background:#8884;border-radius:4px"><div style="width:{p.fraction * 100:.1f}%;min-width:2px;height:8px;'
                 f'border-radius:4px;background:{colour}"></div></div><div>{" · ".join(x for x in parts if x)}</div></div>')
+
+
+_TIME_LIMIT = "limits.wall_seconds"  # as messages of agents name it
+
+
+def _mend(said: str) -> str:
+    """What to do about a failure, in the words that this module has for it."""
+    if _TIME_LIMIT in said:
+        return f"{_TIME_LIMIT} is timeout= of @ostraka.function, and chunk= makes shards of fewer inputs"
+    return "mend the function; the same call again starts a new job"
 
 
 def _outcome(value: Any) -> Any:

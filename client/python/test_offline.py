@@ -2,11 +2,13 @@
 import datetime
 import decimal
 import functools
+import io
 import json
 import math
 import os.path
 import random
 import sys
+import traceback
 import unittest
 import unittest.mock
 from math import isqrt
@@ -238,6 +240,31 @@ class Files(unittest.TestCase):
             with self.subTest(options=options), self.assertRaises(ValueError):
                 ostraka.function(helper, **options)
         ostraka.function(helper, chunk=ostraka.MAX_CHUNK)
+        with self.assertRaisesRegex(ValueError, "chunk = 0"):  # also where it is said with the call, before anything is sent
+            ostraka.function(helper, chunk=5, client=ostraka.Client("http://127.0.0.1:1", "k", "p")).map([1, 2], chunk=0)
+        for n in (0, -1, ostraka.MAX_QUORUM + 1):
+            with self.subTest(quorum=n), self.assertRaisesRegex(ValueError, "from 1 to 16"):
+                ostraka.quorum(n)
+        self.assertEqual({"quorum": ostraka.MAX_QUORUM}, ostraka.quorum(ostraka.MAX_QUORUM))
+
+    def test_a_time_limit_is_named_as_it_is_here(self):
+        self.assertIn("timeout= of @ostraka.function", ostraka._mend("still running after 5 s: raise limits.wall_seconds, or use smaller shards"))
+        self.assertIn("mend the function", ostraka._mend("ValueError"))
+
+
+class Waiting(unittest.TestCase):
+    def test_ctrl_c_says_how_to_go_on_and_to_stop_it(self):
+        job = ostraka.Job(ostraka.Client("https://example.org", "k", "p"), {"id": "J", "state": "running"})
+        told = io.StringIO()
+        frames = []
+        with unittest.mock.patch.object(job, "refresh", side_effect=KeyboardInterrupt), unittest.mock.patch("sys.stderr", told):
+            try:
+                job.wait(bar=False)
+            except KeyboardInterrupt as stop:
+                frames = traceback.extract_tb(stop.__traceback__)
+                self.assertTrue(stop.__suppress_context__)
+        self.assertIn("ostraka.job('J').cancel()", told.getvalue())
+        self.assertEqual("wait", frames[-1].name, "not what waited within it")
 
 
 class Connection(unittest.TestCase):
