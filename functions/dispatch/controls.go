@@ -76,6 +76,7 @@ func giveUpControls(ctx context.Context, tx *store.Tx, job uuid.UUID, places []i
 	}
 	type said struct {
 		Place         int64
+		Number        int
 		Known, Output []byte
 		AgentID       uuid.UUID
 		Status        *string
@@ -85,16 +86,16 @@ func giveUpControls(ctx context.Context, tx *store.Tx, job uuid.UUID, places []i
 		return err
 	}
 	given := map[int64][]map[string]any{}
-	known := map[int64][]byte{}
+	known, numbers := map[int64][]byte{}, map[int64]int{}
 	for _, r := range rows {
 		given[r.Place] = append(given[r.Place], map[string]any{"agent": r.AgentID, "status": r.Status, "output": flag.Shown(r.Output)})
-		known[r.Place] = r.Known
+		known[r.Place], numbers[r.Place] = r.Known, r.Number
 	}
 	var marks []flag.Mark
 	for _, place := range slices.Sorted(maps.Keys(given)) {
 		marks = append(marks, flag.Mark{
-			Kind: flag.FlagControls, Rule: string(verify.ControlUnsettled), Job: job, Shard: &place, Decision: "nobody is charged",
-			Detail: map[string]any{"lent_as_shard": place, "known": flag.Shown(known[place]), "given": given[place]},
+			Kind: flag.FlagControls, Rule: string(verify.ControlUnsettled), Job: job, Decision: "nobody is charged",
+			Detail: map[string]any{"control": numbers[place], "lent_as_shard": place, "known": flag.Shown(known[place]), "given": given[place]},
 		})
 	}
 	return flag.Raise(ctx, tx, marks...)

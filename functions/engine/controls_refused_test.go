@@ -69,5 +69,7 @@ func TestControlsThatAreRefused(t *testing.T) {
 
 // asWritten are the inputs of a job, as they are written here.
 func asWritten(list ...string) func(*functions.NewJob) {
-	return func(j *functions.NewJob) { j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, []byte(strings.Join(list, "\n")) }
+	return func(j *functions.NewJob) {
+		j.Partition, j.Items = partition.Spec{Kind: partition.KindItems}, []byte(strings.Join(list, "\n"))
+	}
 }

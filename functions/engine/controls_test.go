@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/review"
 	"github.com/ostraka/ostraka/functions/store"
 	trustsql "github.com/ostraka/ostraka/functions/trust/sql"
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -293,7 +294,31 @@ func TestAFileOfWrongAnswersHarmsNobody(t *testing.T) {
 			flags := w.flags(job.ID, flag.FlagControls)
 			require.Len(t, flags, 1, "also of those that were given up")
 			require.Equal(t, state, flags[0].Rule)
+			requireNamed(t, w.flag(flags[0].ID), list, owners)
 		})
+	}
+}
+
+// requireNamed: a flag tells of each control which it is, what it asks, what was known, and what agents said.
+func requireNamed(t *testing.T, f review.FlagDetail, list []functions.Control, owners int) {
+	t.Helper()
+	require.Nil(t, f.Shard, "what became of a shard of that number says nothing about it")
+	require.Nil(t, f.Item)
+	var told review.FlagControls
+	require.NoError(t, json.Unmarshal(f.Detail, &told))
+	require.EqualValues(t, len(list), told.Total)
+	require.Len(t, told.Items, len(list))
+	for i, c := range told.Items {
+		require.Equal(t, i+1, c.Control)
+		require.Equal(t, string(list[i].Input), c.Input)
+		require.Equal(t, string(list[i].Output), c.Known)
+		require.False(t, c.OwnShard)
+		require.GreaterOrEqual(t, len(c.Answers), min(owners, 3))
+		for _, a := range c.Answers {
+			require.Equal(t, honest(c.Input).Output, a.Output)
+			require.Equal(t, "ok", a.Status)
+			require.False(t, a.AsKnown)
+		}
 	}
 }
 

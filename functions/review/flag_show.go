@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/flag"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/review/sql"
 	"github.com/ostraka/ostraka/functions/store"
@@ -64,8 +65,14 @@ func (s *Service) GetFlag(ctx context.Context, project, id uuid.UUID) (d FlagDet
 		if row.JobID == nil {
 			return nil
 		}
-		if state, _, err = store.Value[functions.JobState](ctx, tx, store.GetJobState, *row.JobID); err != nil || row.Shard == nil {
+		if state, _, err = store.Value[functions.JobState](ctx, tx, store.GetJobState, *row.JobID); err != nil {
 			return err
+		}
+		if row.Kind == flag.FlagControls {
+			return showControls(ctx, tx, &d, row)
+		}
+		if row.Shard == nil {
+			return nil
 		}
 		found, err := jobs.GetShard(ctx, tx, *row.JobID, *row.Shard)
 		shard = &found

@@ -12,8 +12,10 @@ var files embed.FS
 
 // The queries.
 var (
+	ControlsOfFlag = store.Load(files, "controls_of_flag")
 	GetFlag        = store.Load(files, "get_flag")
 	ListFlags      = store.Load(files, "list_flags")
+	LoansOfFlag    = store.Load(files, "loans_of_flag")
 	ResolveFlag    = store.Load(files, "resolve_flag")
 	ResolveFlags   = store.Load(files, "resolve_flags")
 	ResolveShards  = store.Load(files, "resolve_shards")

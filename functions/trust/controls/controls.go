@@ -35,6 +35,7 @@ const minDoubters = 3
 // controlLoan is what an agent said to a control.
 type controlLoan struct {
 	Place        int64
+	Number       int // of the control, among those that the job brought
 	LeaseID      uuid.UUID
 	AgentID      uuid.UUID
 	Hand         string
@@ -244,10 +245,9 @@ func doubtfulControl(job uuid.UUID, loans []controlLoan, state verify.ControlSta
 	for _, l := range loans {
 		given = append(given, map[string]any{"agent": l.AgentID, "status": l.Status, "output": flag.Shown(l.Output)})
 	}
-	place := loans[0].Place
-	return flag.Mark{
-		Kind: flag.FlagControls, Rule: string(state), Job: job, Shard: &place, Decision: "nobody is charged",
-		Detail: map[string]any{"lent_as_shard": place, "known": flag.Shown(loans[0].Known), "given": given},
+	return flag.Mark{ // of no shard: what the shard of that number came to has nothing to do with it
+		Kind: flag.FlagControls, Rule: string(state), Job: job, Decision: "nobody is charged",
+		Detail: map[string]any{"control": loans[0].Number, "lent_as_shard": loans[0].Place, "known": flag.Shown(loans[0].Known), "given": given},
 	}
 }
 
