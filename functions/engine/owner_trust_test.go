@@ -182,6 +182,12 @@ func TestAFlagSaysThatAShareIsAboveTheStated(t *testing.T) {
 	d := w.flag(flags[0].ID)
 	require.Contains(t, jsonOf(t, d), `at most 0.05 of the results are wrong, and 0.095 where others with 10 % are hostile too`)
 	require.InDelta(t, 0.095, w.job(job.ID).Owners.ErrorBound, 1e-9)
+	status, err := w.InstallationStatus(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, status.Waits, "it needs no decision")
+	look, err := w.Look(t.Context(), w.project, nil)
+	require.NoError(t, err)
+	require.Zero(t, look.Flags.Open)
 
 	again := w.submit(20, bounded(0.05), func(j *functions.NewJob) { j.RerunOf = &job.ID })
 	require.Empty(t, w.flags(job.ID, flag.FlagShare), "the job is run again")
