@@ -77,7 +77,11 @@ var inProject = map[BulkSubject]map[string]kind{
 	},
 	BulkAgents: {
 		"admit": {operation: "admitAgent", undo: "exclude", outside: true, do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {
-			_, err := d.AdmitAgentAsSeen(ctx, r.Principal.principal(), r.project(), i.Item, fleet.Seen(i.Revision), r.Reason)
+			admit := d.AdmitAgentAsSeen
+			if r.Undoes != nil { // one that is caught becomes that again
+				admit = d.RestoreAgentAsSeen
+			}
+			_, err := admit(ctx, r.Principal.principal(), r.project(), i.Item, fleet.Seen(i.Revision), r.Reason)
 			return false, err
 		}},
 		"exclude": {operation: "excludeAgent", undo: "admit", do: func(ctx context.Context, d Doers, r row, i item) (bool, error) {

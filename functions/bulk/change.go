@@ -69,9 +69,26 @@ func (s *Service) RetryBulkAction(ctx context.Context, by functions.Principal, p
 	return s.GetBulkAction(ctx, project, id)
 }
 
-// errNothingLeft says that no item of a bulk action is left to do.
-var errNothingLeft = &functions.Error{
-	Kind: functions.KindConflict, Code: "nothing_left", Message: "the bulk action goes on, or nothing of it is left to do", Hint: "wait until it has ended; GET on it says what failed",
+// errNothingLeft says why no item of a bulk action can be done again.
+func errNothingLeft(r row) error {
+	e := &functions.Error{Kind: functions.KindConflict, Code: "nothing_left", Message: "nothing of the bulk action is left to do: all of it was done", Hint: "begin another one for what matches now"}
+	if r.State == BulkRunning {
+		e.Message, e.Hint = "the bulk action goes on", "wait until it has ended; GET on it says what failed"
+	}
+	return e
+}
+
+// errCannotBeUndone says why nothing takes back a bulk action.
+func errCannotBeUndone(project uuid.UUID, r row) error {
+	e := &functions.Error{Kind: functions.KindConflict, Code: "cannot_be_undone", Message: fmt.Sprintf("nothing takes back what %q has done to %s", r.Action, r.Subject), Hint: "decide about them anew, one by one or by another bulk action"}
+	switch {
+	case UndoOf(project != uuid.Nil, r.Subject, r.Action) == "":
+	case r.State == BulkRunning:
+		e.Message, e.Hint = "the bulk action goes on", "wait until it has ended, or cancel it; then undo it"
+	default:
+		e.Message, e.Hint = "the bulk action has done nothing", "there is nothing to take back"
+	}
+	return e
 }
 
 // reopen begins another turn of a bulk action, and says which.
@@ -92,7 +109,7 @@ func (s *Service) reopen(ctx context.Context, tx *store.Tx, by functions.Princip
 		return 0, err
 	}
 	if r.State == BulkRunning || left == 0 {
-		return 0, errNothingLeft
+		return 0, errNothingLeft(r)
 	}
 	whose, err := encode(rightsOf(by))
 	if err != nil {
@@ -113,10 +130,7 @@ func (s *Service) UndoBulkAction(ctx context.Context, by functions.Principal, pr
 	}
 	undo := r.action().Undo
 	if undo == "" {
-		return d, false, &functions.Error{
-			Kind: functions.KindConflict, Code: "cannot_be_undone", Message: fmt.Sprintf("nothing takes back what %q has done to %s, or it has done nothing, or goes on", r.Action, r.Subject),
-			Hint: "a bulk action that has ended says what undoes it",
-		}
+		return d, false, errCannotBeUndone(project, r)
 	}
 	start := Start{Subject: r.Subject, Action: undo, All: true, Reason: reason} // all that was done
 	if _, err := start.check(project); err != nil {

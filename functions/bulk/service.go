@@ -23,6 +23,7 @@ type Doers interface {
 	DeleteJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.Job, error)
 	ArchiveJob(ctx context.Context, by functions.Principal, project, id uuid.UUID) (functions.JobArchive, error)
 	AdmitAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen fleet.Seen, reason string) (fleet.ProjectAgent, error)
+	RestoreAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen fleet.Seen, reason string) (fleet.ProjectAgent, error)
 	ExcludeAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen fleet.Seen, reason string) (fleet.ProjectAgent, error)
 	DecideAgentAsSeen(ctx context.Context, by functions.Principal, id uuid.UUID, action fleet.AgentAction, seen fleet.Seen, reason string) (fleet.Agent, error)
 }

@@ -246,6 +246,19 @@ func TestABulkActionAboutAgentsIsTakenBack(t *testing.T) {
 	require.EqualValues(t, 2, w.bulk(undo.ID).Done)
 	require.False(t, excluded(agents[0]))
 
+	w.exec("insert into trust (agent_id, caught_at) values ($1, now()) on conflict (agent_id) do update set caught_at = now()", agents[1].id)
+	d = w.startBulk(bulk.Start{Subject: functions.BulkAgents, Action: "exclude", Filter: functions.BulkFilter{IDs: []uuid.UUID{agents[1].id}}, Reason: "all of them"})
+	w.settleAll()
+	require.True(t, excluded(agents[1]))
+	undo, _, err = w.UndoBulkAction(ctx, w.by, w.project, d.ID, "not this one", functions.Idempotency{})
+	require.NoError(t, err)
+	w.settleAll()
+	require.EqualValues(t, 1, w.bulk(undo.ID).Done, "%+v", w.bulk(undo.ID))
+	require.False(t, excluded(agents[1]))
+	require.NotNil(t, agents[1].member().CaughtAt, "it is what it was")
+	_, err = w.AdmitAgent(ctx, w.by, w.project, agents[1].id, "", "r")
+	requireCode(t, err, "agent_caught")
+
 	operator := w.operator()
 	drain := bulk.Start{Subject: bulk.BulkAgents, Action: "drain", Filter: bulk.BulkFilter{Owner: "owner-1"}, Reason: "update"}
 	all, _, err := w.StartBulkAction(ctx, operator, uuid.Nil, drain, functions.Idempotency{})

@@ -19,21 +19,30 @@ import (
 // given, is whose machine it is for this project. Admitting again is harmless; one that the project has caught,
 // or whose owner it has, is not helped by it, which it is told.
 func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string) (ProjectAgent, error) {
-	return s.admit(ctx, by, project, id, owner, reason, nil)
-}
-
-// AdmitAgentAsSeen admits an agent about which nobody has decided since seen (see Seen), or that is admitted already.
-func (s *Service) AdmitAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen Seen, reason string) (ProjectAgent, error) {
-	return s.admit(ctx, by, project, id, "", reason, &seen)
-}
-
-func (s *Service) admit(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string, seen *Seen) (ProjectAgent, error) {
 	if err := functions.CheckOwner(owner); err != nil {
 		return ProjectAgent{}, err
 	}
 	if err := s.refuseCaught(ctx, project, id, owner); err != nil {
 		return ProjectAgent{}, err
 	}
+	return s.admit(ctx, by, project, id, owner, reason, nil)
+}
+
+// AdmitAgentAsSeen admits an agent about which nobody has decided since seen (see Seen), or that is admitted already.
+func (s *Service) AdmitAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen Seen, reason string) (ProjectAgent, error) {
+	if err := s.refuseCaught(ctx, project, id, ""); err != nil {
+		return ProjectAgent{}, err
+	}
+	return s.admit(ctx, by, project, id, "", reason, &seen)
+}
+
+// RestoreAgentAsSeen takes back that an agent was excluded, about which nobody has decided since seen. One that the project has caught, or whose
+// owner it has, is what it was before it was excluded: caught, and lent nothing.
+func (s *Service) RestoreAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen Seen, reason string) (ProjectAgent, error) {
+	return s.admit(ctx, by, project, id, "", reason, &seen)
+}
+
+func (s *Service) admit(ctx context.Context, by functions.Principal, project, id uuid.UUID, owner, reason string, seen *Seen) (ProjectAgent, error) {
 	intent := agentIntent(by, project, guardian.AgentAdmit, id, "admit", reason)
 	intent.Asked = struct {
 		Owner string `json:"owner"`
