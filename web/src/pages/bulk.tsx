@@ -50,8 +50,8 @@ export function BulksPage() {
         {!list.data && !list.error && <div className={ui.skeleton} style={{ height: 160 }} role="status" aria-label="Loading" />}
         {list.data && items.length === 0 && (
           <Nothing title="Nothing was done to many at once yet.">
-            <p>Flags, jobs and agents can be decided about together where they are listed.</p>
-            <code>ostraka bulk start flags dismiss --like FLAG --reason TEXT</code>
+            {project ? <p>Flags, jobs and agents can be decided about together where they are listed.</p> : <p>Agents of the installation can be decided about together where <Link to="/system">they are listed</Link>.</p>}
+            {project && <code>ostraka bulk start flags dismiss --like FLAG --reason TEXT</code>}
           </Nothing>
         )}
         {items.length > 0 && (
@@ -102,7 +102,7 @@ export function BulkPage() {
               <BulkProgress action={b} />
               <dl className={ui.facts}>
                 <dt>Why</dt><dd>{visible(b.reason ?? "")}</dd>
-                <dt>Chosen by</dt><dd>{filterWords(b.filter)}</dd>
+                <dt>Chosen by</dt><dd>{b.undoes ? "the bulk action that it takes back" : filterWords(b.filter)}</dd>
                 <dt>By</dt><dd>{visible(b.created_by)}</dd>
                 <dt>Begun</dt><dd><When at={b.created_at} /></dd>
                 {b.ended_at && <><dt>Ended</dt><dd><When at={b.ended_at} /></dd></>}

@@ -14,6 +14,7 @@ import { Ask, AsCalls, Id, Json, When } from "../ui/bits";
 import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
 import { JobPill, Progress } from "../ui/state";
 import ui from "../ui/ui.module.css";
+import { Controls } from "./controls";
 import { JobMosaic } from "./job-mosaic";
 
 const Tabs = { map: "Map", shards: "Shards", answer: "Answer", events: "Events", metrics: "Metrics", chain: "Follow-ups" } as const;
@@ -75,6 +76,7 @@ export function JobPage() {
             <Answer job={j} />
             {!ended && <Why project={project} job={id} />}
             <Trust job={j} />
+            <Controls job={j} />
             {!ended && <AtWork project={project} job={id} />}
           </div>
         </div>

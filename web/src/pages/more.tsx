@@ -173,7 +173,7 @@ export function SettingsPage() {
 
 function NewKey({ project }: { project: string }) {
   const [name, setName] = useState("");
-  const [role, setRole] = useState<"owner" | "submitter" | "viewer">("viewer");
+  const [role, setRole] = useState<"owner" | "submitter" | "viewer" | "auditor" | "reviewer">("viewer");
   const [made, setMade] = useState<string>();
   const [error, setError] = useState<unknown>();
   const client = useQueryClient();
@@ -192,7 +192,7 @@ function NewKey({ project }: { project: string }) {
         }}
       >
         <input className={ui.input} style={{ width: "16rem" }} aria-label="Name of the key" placeholder="What it is for" value={name} onChange={(e) => setName(e.target.value)} required />
-        <select className={ui.input} style={{ width: "10rem" }} aria-label="Role" value={role} onChange={(e) => setRole(e.target.value as typeof role)}><option>viewer</option><option>submitter</option><option>owner</option></select>
+        <select className={ui.input} style={{ width: "10rem" }} aria-label="Role" value={role} onChange={(e) => setRole(e.target.value as typeof role)}><option>viewer</option><option>submitter</option><option>reviewer</option><option>auditor</option><option>owner</option></select>
         <button type="submit" className={ui.button}>Create</button>
       </form>
       {made && <div style={{ marginTop: "0.7rem" }}><p><strong>It is shown this once:</strong></p><Text text={made} label="new key" /></div>}

@@ -10,7 +10,7 @@ import { useEvery } from "../lib/prefs";
 import { Text } from "../ui/bits";
 import { Card, Loaded, Nothing } from "../ui/panel";
 import ui from "../ui/ui.module.css";
-import { flagTitle } from "./flag-words";
+import { flagTitle, waits } from "./flag-words";
 import { useAgentNames } from "./job";
 import { JobTable } from "./jobs";
 
@@ -43,7 +43,7 @@ export function OverviewPage() {
         <div className={css.number}><span>Jobs going on</span><b>{digits(going.length)}</b><small>{plural(going.reduce((n, j) => n + j.shards.open, 0), "open shard")}</small></div>
         <div className={css.number}><span>Agents at hand</span><b>{digits(online.length)}</b><small>of {digits(agents.data?.length ?? 0)}</small></div>
         <div className={css.number}><span>Caught</span><b style={caught.length ? { color: "var(--danger)" } : undefined}>{digits(caught.length)}</b><small>lent nothing any more</small></div>
-        <div className={css.number}><span>Wait for a person</span><b>{digits(flags.data?.items.length ?? 0)}</b><small>open flags</small></div>
+        <div className={css.number}><span>Wait for a person</span><b>{digits(flags.data?.items.filter(waits).length ?? 0)}</b><small>open flags</small></div>
       </div>
       {on.map((s) => (
         <section key={s.id} className={css.caught} aria-label="Kill switch">
@@ -53,11 +53,11 @@ export function OverviewPage() {
         </section>
       ))}
       <Card title="Needs attention" flush>
-        <Loaded query={flags} height={80} empty={(d) => d.items.length === 0} none={<Nothing title="Nothing needs you." />}>
+        <Loaded query={flags} height={80} empty={(d) => !d.items.some(waits)} none={<Nothing title="Nothing needs you." />}>
           {(d) => (
             <table className={ui.table}>
               <tbody>
-                {d.items.slice(0, 8).map((f) => (
+                {d.items.filter(waits).slice(0, 8).map((f) => (
                   <tr key={f.id}>
                     <td><Link to="/p/$project/review/$flag" params={{ project, flag: f.id }}>{flagTitle(f, name)}</Link></td>
                     <td className={ui.muted}>{f.function}</td>

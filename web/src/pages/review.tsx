@@ -14,6 +14,7 @@ import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
 import { Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { curl, useRights } from "./common";
+import { FlagControls } from "./controls";
 import { flagTitle } from "./flag-words";
 import { useAgentNames } from "./job";
 import { Undo } from "./review-undo";
@@ -99,6 +100,7 @@ export function FlagPage() {
           </div>
           <Undo project={project} />
           <Why flag={f} name={name} project={project} />
+          <FlagControls flag={f} name={name} />
           {f.item && <Groups item={f.item} name={name} />}
           {held.pending?.about === f.id ? null : f.state === "open" ? <Decide key={f.id} project={project} flag={f} next={after} name={name} /> : (
             <Card title="Decided"><p><strong>{f.resolution}</strong>: {visible(f.reason ?? "")}</p><p className={ui.muted}>{f.resolved_by} {f.resolved_at && <When at={f.resolved_at} />}</p></Card>
@@ -121,7 +123,7 @@ function Why({ flag: f, name, project }: { flag: Schemas["FlagDetail"]; name: (i
           {f.agent && <Link to="/p/$project/agents/$agent" params={{ project, agent: f.agent }}>{name(f.agent)}</Link>}
           {f.rule && <span className={ui.muted}>raised by {f.rule}</span>}
         </div>
-        {f.samples.length > 0 && f.job && (
+        {f.samples.length > 0 && f.job && f.kind !== "controls" && (
           <p className={ui.muted}>
             The same on{" "}
             {f.samples.filter((s) => s.shard !== undefined).slice(0, 12).map((s) => (

@@ -8,6 +8,7 @@ import { flagsQuery, projectQuery, sessionQuery } from "../api/reads";
 import { signOut } from "../api/session";
 import { short } from "../lib/format";
 import { setPrefs, useEvery, usePrefs } from "../lib/prefs";
+import { waits } from "../pages/flag-words";
 import { Updated, Versions } from "./versions";
 import mark from "../mark.svg";
 
@@ -69,7 +70,7 @@ function Nav() {
   const project = useProject();
   const { data: who } = useQuery(sessionQuery);
   const flags = useQuery({ ...flagsQuery(project ?? "", { state: "open" }), enabled: !!project, refetchInterval: useEvery(5000) });
-  const open = flags.data?.items.length ?? 0;
+  const open = flags.data?.items.filter(waits).length ?? 0;
   if (!project || who?.role === "operator") {
     return (
       <nav className={css.nav} aria-label="Main">
@@ -103,7 +104,6 @@ function Nav() {
       <Link to="/p/$project/archives" params={{ project }}>Archives</Link>
       <Link to="/p/$project/bpsw" params={{ project }}>BPSW search</Link>
       <Link to="/p/$project/settings" params={{ project }}>Settings</Link>
-      <Link to="/system">System</Link>
     </nav>
   );
 }
