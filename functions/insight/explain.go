@@ -26,6 +26,7 @@ import (
 
 type agentsForJob struct {
 	Active    int64 // agents of the project that are not revoked
+	Removed   int64 // that worked for it, and were removed
 	Seen      int64 // of these, heard of in the last minute
 	Isolated  int64 // of these, with the isolation that the job asks for
 	Caught    int64 // of these, lent nothing
@@ -253,6 +254,9 @@ func explainOpen(job functions.Job, agents agentsForJob, leases leasesForJob, tr
 func explainUnlent(add func(code, hint, format string, args ...any), job functions.Job, agents agentsForJob, leases leasesForJob, tried int64) {
 	usable := agents.usable()
 	switch {
+	case agents.Active == 0 && agents.Removed > 0:
+		add("no_agents", "ostraka agent list names them, and ostraka agent approve AGENT takes one back; where a bulk action has removed them, ostraka bulk list names it, and ostraka bulk undo BULK --reason TEXT takes all back",
+			"%s to be lent, and the project has no agent: %s removed from it.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"), base.Plural(agents.Removed, "agent was", "agents were"))
 	case agents.Active == 0:
 		add("no_agents", "create a token with ostraka enrolment-token create and start an agent with it: ostraka agent start", "%s to be lent, and the project has no agent.", base.Plural(leases.Wanted, "attempt waits", "attempts wait"))
 	case agents.Seen == 0:

@@ -31,6 +31,7 @@ func TestExplainOpen(t *testing.T) {
 		"tried":       {open, fit, leasesForJob{Wanted: 4}, []string{"tried_by_all"}, "every agent that can be used (3) has tried", 2},
 		"both":        {open, fit, leasesForJob{Wanted: 1, Lent: 3}, []string{"running", "waiting"}, "", 0},
 		"no agents":   {open, agentsForJob{Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"no_agents"}, "the project has no agent", 0},
+		"removed":     {open, agentsForJob{Removed: 4, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"no_agents"}, "the project has no agent: 4 agents were removed from it", 0},
 		"silent":      {open, agentsForJob{Active: 3, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"agents_silent"}, "none of the project's agents (3)", 0},
 		"isolation":   {open, agentsForJob{Active: 3, Seen: 3, Isolation: "gvisor"}, leasesForJob{Wanted: 4}, []string{"isolation"}, `"gvisor"`, 0},
 		"too few":     {open, agentsForJob{Active: 3, Seen: 3, Isolated: 3, Caught: 2, Isolation: "process"}, leasesForJob{Wanted: 4}, []string{"too_few_agents", "caught"}, "1 can be used (2 were caught, 0 refuse the function)", 0},

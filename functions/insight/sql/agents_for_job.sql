@@ -15,6 +15,7 @@ select coalesce((
     coalesce((select jsonb_array_length(j.volumes) from open_jobs j where j.job_id = $2), 0) as volumes,
     count(*) filter (where seen and ostraka.has_volumes(volumes, $1, coalesce((select j.volumes from open_jobs j where j.job_id = $2), '[]'))) as stocked,
     count(*) as active,
+    (select count(*) from agent_projects m join agents a on a.id = m.agent_id where m.project_id = $1 and m.excluded and a.state <> 'revoked') as removed,
     count(*) filter (where seen) as seen,
     count(*) filter (where seen and isolated) as isolated,
     count(*) filter (where seen and isolated and caught) as caught,
