@@ -72,6 +72,7 @@ func (o *flagOptions) printFlag(ctx context.Context, c *connection, doc answer.D
 		return err
 	}
 	printSamples(o.terminal, f, names)
+	printFlagControls(o.terminal, f, names)
 	if f.Item != nil {
 		if err := printGroups(o.terminal, *f.Item, names); err != nil {
 			return err
@@ -104,7 +105,7 @@ func flagFields(f client.FlagDetail, names agentNames) [][2]string {
 	} else {
 		add("happened", shortTime(f.CreatedAt))
 	}
-	if string(f.Detail) != "{}" {
+	if _, own := controlsOfFlag(f); string(f.Detail) != "{}" && !own {
 		add("detail", string(f.Detail))
 	}
 	if f.ResolvedAt != nil {
