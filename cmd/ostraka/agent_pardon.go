@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
@@ -31,10 +33,19 @@ from it stays so. The reason goes into the audit log.`,
 			if err != nil {
 				return explain("pardoning the agent", err)
 			}
-			t.say("pardoned the agent %s (%s): it gets leases again, on probation", plain(doc.Value.Name), id)
+			t.say("%s", pardonText(doc.Value))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "why: the audit log keeps it")
 	return cmd
+}
+
+// pardonText says what a pardon has changed: nothing for now where the agent is not of the project.
+func pardonText(a client.ProjectAgent) string {
+	text := fmt.Sprintf("pardoned the agent %s (%s): ", plain(a.Name), a.ID)
+	if a.Excluded {
+		return text + fmt.Sprintf("it was removed from the project, and gets leases again, on probation, after ostraka agent approve %s", a.ID)
+	}
+	return text + "it gets leases again, on probation"
 }

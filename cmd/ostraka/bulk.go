@@ -107,27 +107,53 @@ func newBulkCancel(t *terminal, server *serverFlags) *cobra.Command {
 	})
 }
 
+// withWait adds --wait, and a report of what came of a bulk action that was begun.
+func withWait(cmd *cobra.Command, wait *bool) *cobra.Command {
+	cmd.Long = cmd.Short + ".\nWith --wait the exit code is 1 when something failed or the bulk action was cancelled."
+	cmd.Flags().BoolVar(wait, "wait", false, "wait until it has ended; the exit code is 1 when not all was done")
+	return cmd
+}
+
 func newBulkRetry(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutBulk(server, "retry", "Do what failed again, and what was left of one that was cancelled", func(ctx context.Context, c *connection, id uuid.UUID, o *outputFlag) error {
+	var wait bool
+	return withWait(aboutBulk(server, "retry", "Do what failed again, and what was left of one that was cancelled", func(ctx context.Context, c *connection, id uuid.UUID, o *outputFlag) error {
 		doc, err := answer.Read[client.BulkActionDetail](c.RetryBulkAction(ctx, c.project, id, nil))
 		if err != nil {
 			return explain("doing again what failed in the bulk action", err)
 		}
-		return printBulk(t, o, doc)
-	})
+		return printBegun(ctx, t, c, o, doc, wait)
+	}), &wait)
 }
 
 func newBulkUndo(t *terminal, server *serverFlags) *cobra.Command {
 	var reason string
-	cmd := aboutBulk(server, "undo", "Take back what a bulk action has done, by another one", func(ctx context.Context, c *connection, id uuid.UUID, o *outputFlag) error {
+	var wait bool
+	cmd := withWait(aboutBulk(server, "undo", "Take back what a bulk action has done, by another one", func(ctx context.Context, c *connection, id uuid.UUID, o *outputFlag) error {
+		if reason == "" {
+			return errNoBulkReason()
+		}
 		key := uuid.NewString()
 		doc, err := answer.Read[client.BulkActionDetail](c.UndoBulkAction(ctx, c.project, id, &client.UndoBulkActionParams{IdempotencyKey: &key}, client.BulkUndo{Reason: reason}))
 		if err != nil {
 			return explain("undoing the bulk action", err)
 		}
-		return printBulk(t, o, doc)
-	})
-	cmd.Example = "  ostraka bulk undo BULK --reason \"they were right\""
+		return printBegun(ctx, t, c, o, doc, wait)
+	}), &wait)
+	cmd.Example = "  ostraka bulk undo BULK --reason \"they were right\" --wait"
 	cmd.Flags().StringVar(&reason, "reason", "", "why, for the audit log")
 	return cmd
+}
+
+// printBegun prints a bulk action that was begun, where that is asked for after its end; then it is an error where not all was done.
+func printBegun(ctx context.Context, t *terminal, c *connection, o *outputFlag, doc answer.Document[client.BulkActionDetail], wait bool) (err error) {
+	if !wait {
+		return printBulk(t, o, doc)
+	}
+	if doc, err = waitForBulk(ctx, t, c, doc); err != nil {
+		return err
+	}
+	if err := printBulk(t, o, doc); err != nil {
+		return err
+	}
+	return bulkOutcome(doc.Value)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -78,7 +79,7 @@ func (o *bulkOptions) run(ctx context.Context, subject, action string) error {
 		return usageError("%q: choose flags, jobs or agents", subject)
 	}
 	if o.reason == "" {
-		return usageError("why? Say it with --reason TEXT; it goes into the audit log with each item")
+		return errNoBulkReason()
 	}
 	c, err := o.server.connectProject()
 	if err != nil {
@@ -104,16 +105,11 @@ func (o *bulkOptions) start(ctx context.Context, c *connection, body client.Bulk
 	if err != nil {
 		return explain("beginning the bulk action", err)
 	}
-	if !o.wait {
-		return printBulk(o.terminal, &o.outputFlag, doc)
-	}
-	if doc, err = waitForBulk(ctx, o.terminal, c, doc); err != nil {
-		return err
-	}
-	if err := printBulk(o.terminal, &o.outputFlag, doc); err != nil {
-		return err
-	}
-	return bulkOutcome(doc.Value)
+	return printBegun(ctx, o.terminal, c, &o.outputFlag, doc, o.wait)
+}
+
+func errNoBulkReason() error {
+	return usageError("why? Say it with --reason TEXT; it goes into the audit log with each item")
 }
 
 // bulkOutcome is an error where not all of a bulk action was done.
@@ -148,6 +144,9 @@ func (o *bulkOptions) confirm(ctx context.Context, c *connection, body *client.B
 // request is what the flags say.
 func (o *bulkOptions) request(ctx context.Context, c *connection, subject, action string) (client.BulkRequest, error) {
 	r := client.BulkRequest{Subject: client.BulkRequestSubject(subject), Action: action, Reason: o.reason}
+	if o.kind != "" && !slices.Contains(flagKinds(), o.kind) {
+		return r, usageError("--kind %q: choose one of %s", o.kind, strings.Join(flagKinds(), ", "))
+	}
 	filter, err := o.filter(ctx, c, subject)
 	if err != nil {
 		return r, err
