@@ -247,7 +247,7 @@ func TestABulkActionAboutAgentsIsTakenBack(t *testing.T) {
 	require.False(t, excluded(agents[0]))
 
 	w.exec("insert into trust (agent_id, caught_at) values ($1, now()) on conflict (agent_id) do update set caught_at = now()", agents[1].id)
-	d = w.startBulk(bulk.Start{Subject: functions.BulkAgents, Action: "exclude", Filter: functions.BulkFilter{IDs: []uuid.UUID{agents[1].id}}, Reason: "all of them"})
+	d = w.startBulk(bulk.Start{Subject: bulk.BulkAgents, Action: "exclude", Filter: bulk.BulkFilter{IDs: []uuid.UUID{agents[1].id}}, Reason: "all of them"})
 	w.settleAll()
 	require.True(t, excluded(agents[1]))
 	undo, _, err = w.UndoBulkAction(ctx, w.by, w.project, d.ID, "not this one", functions.Idempotency{})
