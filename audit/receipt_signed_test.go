@@ -204,7 +204,7 @@ func TestSignaturesOfAgentsAreVerified(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 4, r.Statement.V)
 		signed, unsigned := check.Signed()
-		require.EqualValues(t, int64(c.agents)*c.shards, signed)
+		require.Equal(t, int64(c.agents)*c.shards, signed)
 		require.Zero(t, unsigned)
 		seen := check.Agents()
 		require.Len(t, seen, c.agents)
@@ -339,7 +339,7 @@ func TestAShardIsProvenWithItsSignatures(t *testing.T) {
 		p, err := audit.OpenShardProof(text, key)
 		require.NoError(t, err)
 		require.Len(t, p.Signed, 2)
-		require.Equal(t, p.Line.Agents, []string{p.Signed[0].Agent, p.Signed[1].Agent})
+		require.Equal(t, []string{p.Signed[0].Agent, p.Signed[1].Agent}, p.Line.Agents)
 	}
 	text, key := signedShard(t, 9)
 	noByteCanBeChanged(t, text, func(text []byte) error { _, err := audit.OpenShardProof(text, key); return err })

@@ -85,7 +85,7 @@ func (s *server) callFunction(ctx context.Context, c *rest.Call, in *CallFunctio
 	if errors.Is(err, functions.ErrCallFailed) {
 		p, _ := rest.ProblemOf(err)
 		if again {
-			p.With("Idempotency-Replayed", "true")
+			p = p.With("Idempotency-Replayed", "true")
 		}
 		return nil, p.With("Location", location)
 	}

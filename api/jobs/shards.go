@@ -32,7 +32,7 @@ type ShardPath struct {
 	Number int64 `path:"number" minimum:"0"`
 }
 
-func (p ShardPath) ids() (project, job uuid.UUID, err error) { return p.JobPath.IDs() }
+func (p ShardPath) ids() (project, job uuid.UUID, err error) { return p.IDs() }
 
 // ResolveShardInput is a person's decision about a shard in review.
 type ResolveShardInput struct {

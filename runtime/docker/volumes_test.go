@@ -101,13 +101,13 @@ func TestVolumeSwapped(t *testing.T) {
 		x := newExecutor(t, at(level))
 		p, err := x.ready(t.Context())
 		require.NoError(t, err)
-		for name, swap := range map[string]func(t *testing.T, dir, secrets string){
-			"for a link":           func(t *testing.T, dir, secrets string) { require.NoError(t, os.Symlink(secrets, dir)) },
-			"for another folder":   func(t *testing.T, dir, secrets string) { require.NoError(t, os.Rename(secrets, dir)) },
-			"for an empty folder":  func(t *testing.T, dir, _ string) { require.NoError(t, os.Mkdir(dir, 0o755)) },
-			"for a file":           func(t *testing.T, dir, _ string) { require.NoError(t, os.WriteFile(dir, nil, 0o644)) },
-			"for nothing":          func(*testing.T, string, string) {},
-			"for a link to itself": func(t *testing.T, dir, _ string) { require.NoError(t, os.Symlink(dir, dir)) },
+		for name, swap := range map[string]func(dir, secrets string) error{
+			"for a link":           func(dir, secrets string) error { return os.Symlink(secrets, dir) },
+			"for another folder":   func(dir, secrets string) error { return os.Rename(secrets, dir) },
+			"for an empty folder":  func(dir, _ string) error { return os.Mkdir(dir, 0o755) },
+			"for a file":           func(dir, _ string) error { return os.WriteFile(dir, nil, 0o644) },
+			"for nothing":          func(string, string) error { return nil },
+			"for a link to itself": func(dir, _ string) error { return os.Symlink(dir, dir) },
 		} {
 			t.Run(string(level)+" "+name, func(t *testing.T) {
 				dir, secrets := volumeFolder(t, "one"), volumeFolder(t, "secret")
@@ -115,7 +115,7 @@ func TestVolumeSwapped(t *testing.T) {
 				require.NoError(t, err)
 				defer folder.Close()
 				require.NoError(t, os.Rename(dir, dir+"-moved"))
-				swap(t, dir, secrets)
+				require.NoError(t, swap(dir, secrets))
 				batch := batchOf(pack(t, readsVolume, "[[volumes]]\nname = \"ref\"\n"), "1")
 				results, failed := p.withVolumes(t.Context(), "", batch, []*volume.Folder{folder})
 				require.Error(t, failed)

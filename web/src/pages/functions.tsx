@@ -259,7 +259,7 @@ function coloured(line: string): ReactNode[] {
 function Volumes({ project, volumes }: { project: string; volumes: Schemas["Volume"][] }) {
   const agents = useQuery(agentsQuery(project));
   const holds = (a: Schemas["ProjectAgent"], v: Schemas["Volume"]) =>
-    a.volumes?.some((h) => h.name === v.name && (h.mode === "rw" || v.mode === "ro") && (!v.fingerprint || h.fingerprint === v.fingerprint) && (!h.projects || h.projects.includes(project)));
+    a.volumes?.some((h) => h.name === v.name && h.mode === v.mode && (!v.fingerprint || h.fingerprint === v.fingerprint) && (!h.projects || h.projects.includes(project)));
   return (
     <Card title="Volumes">
       <dl className={ui.facts}>
