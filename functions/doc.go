@@ -1,6 +1,6 @@
 // Package functions holds the words of the domain: the types that clients, steps and rooms share, the errors that say what to do next, and the
-// interfaces of the queue, the object store and the server that executes shards. It holds no step and
-// reads no database: the rooms below it do that.
+// interfaces of the queue, the object store and the server that executes shards. It holds no step and reads no database: the rooms below it do
+// that.
 //
 // # The way of a job
 //
@@ -27,7 +27,8 @@
 //	jobs         states and counts of jobs, pages and shards; split, cancel, finish
 //	result       reports of agents and servers, checked without the database
 //	aggregation  folds, merges, answers, previews
-//	trust        verdicts, spot checks, evidence, taint, incidents
+//	trust        verdicts, spot checks, evidence, taint, incidents; in packages of its own: classing (answers by classes of machines), controls
+//	             (shards with known answers), execution (what servers execute again)
 //	dispatch     leases, turns, lots, submissions, expiry
 //	heuristics   opinions of modules and models, and their consequences
 //	review       decisions of people
@@ -38,13 +39,15 @@
 //	policy       rules of the guardian, exceptions, approvals, decisions
 //	auditlog     sealed logs, proofs, receipts
 //	archive      jobs that ended long ago, in the object store
+//	bulk         one thing that is done to many flags, jobs or agents
 //	insight      why a job waits, health, retention, deletion
 //	engine       wires them: package api offers its Service and package queue calls it
 //
-// Package stepargs, above the words and below all rooms, has the arguments of the steps. Beside them stand pure packages, without input, output or clock: partition (an input becomes shards), verify (attempts and evidence become a
-// verdict), planner (rules become jobs), turns (whose turn it is), timetable (when a schedule is due), workflow/graph (what a workflow is and what
-// a run does next), waiting (requests that wait in this process). Package store runs a query in the role of a project or of the server. The queries of a
-// room are in its folder sql, one to a file; those of several are in store/sql.
+// Package stepargs, above the words and below all rooms, has the arguments of the steps. Beside them stand pure packages, without input, output
+// or clock: partition (an input becomes shards), verify (attempts and evidence become a verdict), planner (rules become jobs), turns (whose turn
+// it is), timetable (when a schedule is due), workflow/graph (what a workflow is and what a run does next), waiting (requests that wait in this
+// process). Package store runs a query in the role of a project or of the server. The queries of a room are in its folder sql, one to a file;
+// those of several are in store/sql.
 //
 // # The order of locks
 //
@@ -69,6 +72,6 @@
 //
 // # Adding something
 //
-// A new operation is a method of the room whose tables it writes, and a line in the interface of package api. A new step has its arguments in package
-// stepargs, its method in its room, and a line in package queue. Code that two rooms need belongs below both. CONTRIBUTING.md lists the files.
+// A new operation is a method of the room whose tables it writes, and a line in an interface of the package below api that offers it. A new
+// step has its arguments in package stepargs, its method in its room, and a line in package queue. Code that two rooms need belongs below both. CONTRIBUTING.md lists the files.
 package functions

@@ -5,12 +5,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 program=$1 arch=$2 out=$3
 described=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo unknown)}
-# Versions of packages begin with a digit and have no dash: v1.2.0-3-gabc is after 1.2.0, and a commit without a tag is before any release.
+# Versions of packages begin with a digit and have no dash: v1.2.0-3-gabc is after 1.2.0, v1.2.0-rc1 before it, and a commit without a tag before
+# any release.
 case $described in
 v[0-9]*) version=${described#v} ;;
 *) version=0~$described ;;
 esac
-version=${version//-/+}
+version=$(sed -E 's/-(alpha|beta|rc)/~\1/; s/-/+/g' <<<"$version")
 stamp=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 mtime=$(date -u -d "@$stamp" +%Y-%m-%dT%H:%M:%SZ)
 export SOURCE_DATE_EPOCH=$stamp
