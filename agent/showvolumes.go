@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"reflect"
+	"sync"
 	"time"
 
 	"github.com/ostraka/ostraka/agent/isolation"
@@ -89,38 +90,99 @@ type volumeSession struct {
 	agent   *agent
 	lease   *client.Lease
 	folders []*volume.Folder
-	full    bool // what the function keeps in a volume is to go
+	guarded context.Context // ends when the function is at fault
+	unguard func() error
+	unhook  func() bool
+
+	mu     sync.Mutex // while a shard runs, and while the sandbox is closed
+	closed bool
+	err    error // of closing it
+	told   bool  // a shard has failed by what was found
 }
 
-// Run implements Session. A shard that keeps more in a volume than the owner allows is ended, and the lease is given back: how much that is, is no property of
-// the function, so nobody votes on it.
-func (s *volumeSession) Run(ctx context.Context, shard int64, input []byte) (r harness.Result, err error) {
-	guarded, stop := volume.Guard(ctx, s.folders)
-	r, err = s.Session.Run(guarded, shard, input)
-	if over := stop(); errors.Is(over, volume.ErrFull) && ctx.Err() == nil {
-		s.full = true
-		s.agent.log.Warn("a function was ended: it keeps too much in a volume", "function", s.lease.Function, "project", s.lease.Project, "why", over)
-		return r, refused(refusedVolume, over.Error())
-	} else if over != nil {
-		err = errors.Join(err, over)
+// openGuarded opens a sandbox, where it has volumes as one that looks after them from before the function is imported until the sandbox is gone. It closes
+// the volumes where it fails.
+func (w *worker) openGuarded(ctx context.Context, held *heldLease, b *bundle.Bundle, folders []*volume.Folder) (isolation.Session, func(), error) {
+	if len(folders) == 0 {
+		return w.open(ctx, held, b, nil)
 	}
-	return r, err
+	guarded, stop := volume.Guard(context.WithoutCancel(ctx), folders)
+	opening, cancel := both(ctx, guarded)
+	defer cancel(nil)
+	session, leave, err := w.open(opening, held, b, folders)
+	if err != nil {
+		if found := stop(); found != nil && !over(ctx) {
+			err = errors.Join(w.overfull(held.Lease, found), err)
+		}
+		return nil, nil, errors.Join(err, volume.CloseAll(folders))
+	}
+	return newVolumeSession(session, w.agent, held.Lease, folders, guarded, stop), leave, nil
+}
+
+func newVolumeSession(
+	inner isolation.Session, a *agent, l *client.Lease, folders []*volume.Folder, guarded context.Context, stop func() error,
+) *volumeSession {
+	s := &volumeSession{Session: inner, agent: a, lease: l, folders: folders, guarded: guarded, unguard: stop}
+	s.unhook = context.AfterFunc(guarded, s.end) // also between two shards
+	return s
+}
+
+// overfull says what is wrong with a volume. A lease that ends for its bounds is given back: how much that is, is no property of the function, so nobody
+// votes on it.
+func (a *agent) overfull(lease *client.Lease, over error) error {
+	if !errors.Is(over, volume.ErrFull) && !errors.Is(over, volume.ErrDiskFull) {
+		return over
+	}
+	a.log.Warn("a function was ended: a volume is too full", "function", lease.Function, "project", lease.Project, "why", over)
+	return refused(refusedVolume, over.Error())
+}
+
+// Run implements Session. A shard that keeps more in a volume than the owner allows is ended.
+func (s *volumeSession) Run(ctx context.Context, shard int64, input []byte) (r harness.Result, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	running, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.guarded, func() { cancel(context.Cause(s.guarded)) })()
+	found := context.Cause(s.guarded)
+	if found == nil {
+		r, err = s.Session.Run(running, shard, input)
+		if found = context.Cause(s.guarded); found == nil {
+			found = volume.LookAt(s.folders)
+		}
+	}
+	if found == nil || over(ctx) {
+		return r, err
+	}
+	s.told = true
+	return r, errors.Join(s.agent.overfull(s.lease, found), err)
+}
+
+// end closes the sandbox once the shard that runs, if one does, has come back.
+func (s *volumeSession) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed, s.err = true, s.Session.Close()
+	}
 }
 
 // Close implements Session.
 func (s *volumeSession) Close() error {
-	err := s.Session.Close()
+	s.unhook()
+	s.end()
+	err := s.err
+	if found := s.unguard(); found != nil && !s.told {
+		err = errors.Join(s.agent.overfull(s.lease, found), err)
+	}
 	for _, f := range s.folders {
-		if f.Mode != volume.ReadWrite {
+		written := f.Written()
+		if err = errors.Join(err, f.Close()); f.Mode != volume.ReadWrite {
 			continue
 		}
-		written := f.Written()
-		if s.full {
-			err = errors.Join(err, f.Empty())
-		}
 		s.agent.log.Info("a function wrote to a volume", "volume", f.Name, "function", s.lease.Function, "project", s.lease.Project,
-			"lease", s.lease.ID, "files", written.Files, "bytes", written.Bytes, "emptied", s.full)
+			"lease", s.lease.ID, "files", written.Files, "bytes", written.Bytes, "emptied", f.Full())
 		s.agent.ledger.Add(time.Now(), s.lease.Project, s.lease.Function, s.lease.Version, ledger.Work{WrittenFiles: written.Files, WrittenBytes: written.Bytes})
 	}
-	return errors.Join(err, volume.CloseAll(s.folders))
+	return err
 }

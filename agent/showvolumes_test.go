@@ -23,8 +23,9 @@ import (
 // writingSession is a sandbox whose function writes to a folder, and goes on until it is ended where it writes too much.
 type writingSession struct {
 	isolation.Session
-	path string
-	most int
+	path   string
+	most   int
+	closed chan struct{}
 }
 
 func (s *writingSession) Run(ctx context.Context, _ int64, input []byte) (harness.Result, error) {
@@ -38,7 +39,10 @@ func (s *writingSession) Run(ctx context.Context, _ int64, input []byte) (harnes
 	return harness.Result{Status: harness.StatusOK}, nil
 }
 
-func (*writingSession) Close() error { return nil }
+func (s *writingSession) Close() error {
+	close(s.closed)
+	return nil
+}
 
 // A function that keeps more in a volume than the owner allows is ended while it runs, the lease goes back by a code of its own, and what it has kept is
 // removed; what others keep within their bounds stays, and the owner can look up how much it is.
@@ -48,11 +52,14 @@ func TestVolumeSessionEndsWhatWritesTooMuch(t *testing.T) {
 	require.NoError(t, err)
 	a := &agent{log: slog.New(slog.DiscardHandler), ledger: history}
 	m := volume.Mapping{Name: "cache", Path: t.TempDir(), Mode: volume.ReadWrite, MaxBytes: 10}
-	w, lease := volume.NewWritable(), &client.Lease{Project: uuid.New(), Function: "f", Version: 1}
+	w, lease := volume.NewWritable(slog.New(slog.DiscardHandler)), &client.Lease{Project: uuid.New(), Function: "f", Version: 1}
 	session := func() (*volumeSession, string) {
 		folder, err := w.Lend(m, lease.Project, "f", volume.NewBlocklist())
 		require.NoError(t, err)
-		return &volumeSession{Session: &writingSession{path: folder.Path(), most: 10}, agent: a, lease: lease, folders: []*volume.Folder{folder}}, folder.Path()
+		folders := []*volume.Folder{folder}
+		guarded, stop := volume.Guard(t.Context(), folders)
+		inner := &writingSession{path: folder.Path(), most: 10, closed: make(chan struct{})}
+		return newVolumeSession(inner, a, lease, folders, guarded, stop), folder.Path()
 	}
 	s, path := session()
 	r, err := s.Run(t.Context(), 0, make([]byte, 10))
@@ -68,9 +75,22 @@ func TestVolumeSessionEndsWhatWritesTooMuch(t *testing.T) {
 	require.NoError(t, s.Close())
 	require.NoFileExists(t, filepath.Join(path, "kept"))
 
+	s, path = session()
+	require.NoError(t, os.WriteFile(filepath.Join(path, "between"), make([]byte, 11), 0o600), "by a thread that it has left")
+	<-s.Session.(*writingSession).closed // no shard runs
+	_, err = s.Run(t.Context(), 2, nil)
+	require.Equal(t, refusedVolume, refusalOf(err).Code)
+	require.NoError(t, s.Close())
+	require.NoFileExists(t, filepath.Join(path, "between"))
+
+	s, path = session()
+	require.NoError(t, os.WriteFile(filepath.Join(path, "late"), make([]byte, 11), 0o600))
+	require.Equal(t, refusedVolume, refusalOf(s.Close()).Code, "no shard has said so")
+	require.NoFileExists(t, filepath.Join(path, "late"))
+
 	require.NoError(t, history.Keep(time.Now()))
 	entries, err := ledger.Read(file)
 	require.NoError(t, err)
 	require.Len(t, entries, 1)
-	require.Equal(t, ledger.Work{WrittenFiles: 2, WrittenBytes: 21}, entries[0].Work)
+	require.Equal(t, ledger.Work{WrittenFiles: 4, WrittenBytes: 43}, entries[0].Work)
 }

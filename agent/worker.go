@@ -242,12 +242,9 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, leave, err := w.open(ctx, held, b, folders)
+	session, leave, err := w.openGuarded(ctx, held, b, folders)
 	if err != nil {
-		return nil, errors.Join(err, volume.CloseAll(folders))
-	}
-	if len(folders) > 0 {
-		session = &volumeSession{Session: session, agent: w.agent, lease: held.Lease, folders: folders}
+		return nil, err
 	}
 	return &work{agent: w.agent, lease: held, session: session, leave: leave, box: w.boxes.open(held, w.sandboxFor(&b.Manifest).Level(), session, plan)}, nil
 }

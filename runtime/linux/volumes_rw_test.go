@@ -3,8 +3,10 @@
 package linux
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -103,7 +105,7 @@ func refFolder(t *testing.T) string {
 func TestWritableVolume(t *testing.T) {
 	for _, level := range levelsHere() {
 		t.Run(string(level), func(t *testing.T) {
-			m, ref, w, r, b := writableFolder(t), refFolder(t), volume.NewWritable(), newRunner(t, level), writingFunction(t, writesVolume)
+			m, ref, w, r, b := writableFolder(t), refFolder(t), volume.NewWritable(slog.New(slog.DiscardHandler)), newRunner(t, level), writingFunction(t, writesVolume)
 			flags := `[false,true,true,true]`
 			if level == bundle.Landlock {
 				flags = `null`
@@ -153,19 +155,16 @@ def handler(x):
 func TestVolumeIsFilled(t *testing.T) {
 	for _, level := range levelsHere() {
 		t.Run(string(level), func(t *testing.T) {
-			m, ref, w, project := writableFolder(t), refFolder(t), volume.NewWritable(), uuid.New()
+			m, ref, w, project := writableFolder(t), refFolder(t), volume.NewWritable(slog.New(slog.DiscardHandler)), uuid.New()
 			fill := func(pieces string) error {
 				folders := lent(t, w, m, project, ref)
 				defer func() { require.NoError(t, volume.CloseAll(folders)) }()
-				s, err := newRunner(t, level).Open(t.Context(), writingFunction(t, fillsVolume), harness.Settings{Volumes: folders})
-				require.NoError(t, err)
-				defer func() { require.NoError(t, s.Close()) }()
 				guarded, stop := volume.Guard(t.Context(), folders)
+				s, err := newRunner(t, level).Open(guarded, writingFunction(t, fillsVolume), harness.Settings{Volumes: folders})
+				require.NoError(t, err)
 				_, err = s.Run(guarded, 0, []byte(pieces))
-				over := stop()
-				if over != nil {
-					require.NoError(t, s.Close())
-					require.NoError(t, folders[0].Empty())
+				require.NoError(t, s.Close())
+				if over := stop(); over != nil {
 					return over
 				}
 				return err
@@ -180,12 +179,35 @@ func TestVolumeIsFilled(t *testing.T) {
 	}
 }
 
+// A function that writes while it is imported is ended as well, and nothing of it stays.
+func TestVolumeIsFilledByAnImport(t *testing.T) {
+	source := strings.Replace(fillsVolume, "def handler(x):", "def fill(x):", 1) + "\nfill(1000000000)\n\ndef handler(x):\n    return x\n"
+	for _, level := range levelsHere() {
+		t.Run(string(level), func(t *testing.T) {
+			m, ref, project := writableFolder(t), refFolder(t), uuid.New()
+			folders := lent(t, volume.NewWritable(slog.New(slog.DiscardHandler)), m, project, ref)
+			guarded, stop := volume.Guard(t.Context(), folders)
+			s, err := newRunner(t, level).Open(guarded, writingFunction(t, source), harness.Settings{Volumes: folders})
+			if err == nil { // where the first shard imports it
+				_, err = s.Run(guarded, 0, []byte("1"))
+				require.NoError(t, s.Close())
+			}
+			require.Error(t, err)
+			require.ErrorIs(t, stop(), volume.ErrFull)
+			require.NoError(t, volume.CloseAll(folders))
+			left, err := os.ReadDir(folders[0].Path())
+			require.NoError(t, err)
+			require.Empty(t, left)
+		})
+	}
+}
+
 // Two sandboxes of a function at a time write to folders of their own.
 func TestVolumeOfTwoSandboxes(t *testing.T) {
-	m, ref, w, project := writableFolder(t), refFolder(t), volume.NewWritable(), uuid.New()
+	m, ref, w, project := writableFolder(t), refFolder(t), volume.NewWritable(slog.New(slog.DiscardHandler)), uuid.New()
 	first, second := lent(t, w, m, project, ref), lent(t, w, m, project, ref)
 	require.NotEqual(t, first[0].Path(), second[0].Path())
-	other := lent(t, volume.NewWritable(), m, project, ref) // another agent on the same machine
+	other := lent(t, volume.NewWritable(slog.New(slog.DiscardHandler)), m, project, ref) // another agent on the same machine
 	require.NotContains(t, []string{first[0].Path(), second[0].Path()}, other[0].Path())
 	for _, folders := range [][]*volume.Folder{first, second, other} {
 		require.NoError(t, volume.CloseAll(folders))

@@ -39,7 +39,7 @@ func OpenShelf(list []volume.Mapping, dir string, hidden []string, log *slog.Log
 		_ = folder.Close() // nothing was read from it
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Shelf{list: list, written: volume.NewWritable(), dir: dir, book: volume.NewBook(filepath.Join(dir, "volumes"), blocked, log), stop: stop, done: make(chan struct{})}
+	s := &Shelf{list: list, written: volume.NewWritable(log), dir: dir, book: volume.NewBook(filepath.Join(dir, "volumes"), blocked, log), stop: stop, done: make(chan struct{})}
 	go s.look(ctx)
 	return s, nil
 }
@@ -108,14 +108,16 @@ func (l *Local) executeWithVolumes(ctx context.Context, batch Batch) (results []
 	if settings.Volumes, err = l.shelf.Lend(ctx, batch); err != nil {
 		return nil, err
 	}
+	guarded, stop := volume.Guard(ctx, settings.Volumes) // functions write while they are imported as well
 	var s *linux.Sandbox
-	if s, err = l.open(ctx, batch, settings); err == nil {
-		guarded, stop := volume.Guard(ctx, settings.Volumes)
+	if s, err = l.open(guarded, batch, settings); err == nil {
 		results, err = runIn(guarded, s, batch)
-		if over := stop(); over != nil {
-			results, err = nil, &Error{Class: Full, Err: fmt.Errorf("a function writes to its volumes: %w", over), Hint: "have the function keep less in them: a server gives each 256 MiB"}
-		}
 		err = errors.Join(err, s.Close())
+	}
+	if over := stop(); over != nil {
+		results, err = nil, errors.Join(&Error{
+			Class: Full, Err: fmt.Errorf("a function writes to its volumes: %w", over), Hint: "have the function keep less in them: a server gives each 256 MiB",
+		}, err)
 	}
 	return results, errors.Join(err, volume.CloseAll(settings.Volumes))
 }

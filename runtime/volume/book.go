@@ -56,7 +56,7 @@ type Book struct {
 
 // NewBook makes a book that keeps in a folder what it knows of volumes.
 func NewBook(dir string, blocked Blocklist, log *slog.Logger) *Book {
-	return &Book{dir: dir, blocked: blocked, written: NewWritable(), log: log, notes: map[string]note{}, told: map[string]string{}}
+	return &Book{dir: dir, blocked: blocked, written: NewWritable(log), log: log, notes: map[string]note{}, told: map[string]string{}}
 }
 
 // Offers are the volumes that can be shown, by name, as the last look found them.

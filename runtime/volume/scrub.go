@@ -19,14 +19,14 @@ const scrubAtATime = 256
 func Scrub(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("emptying the workspace: %w", err)
+		return fmt.Errorf("emptying %s: %w", dir, err)
 	}
 	defer root.Close()
 	s := scrubber{root: root}
 	for {
 		left, err := s.round(".")
 		if err != nil {
-			return fmt.Errorf("emptying the workspace: %w", err)
+			return fmt.Errorf("emptying %s: %w", dir, err)
 		}
 		if left == 0 {
 			return nil

@@ -3,6 +3,7 @@
 package volume
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -19,6 +20,13 @@ func writableMapping(t *testing.T, most int64) Mapping {
 	return Mapping{Name: "cache", Path: t.TempDir(), Mode: ReadWrite, MaxBytes: most}
 }
 
+// newWritable leaves the machine's disk as it is.
+func newWritable() *Writable {
+	w := NewWritable(slog.New(slog.DiscardHandler))
+	w.keepFree = 0
+	return w
+}
+
 func lend(t *testing.T, w *Writable, m Mapping, project uuid.UUID, function string) *Folder {
 	t.Helper()
 	f, err := w.Lend(m, project, function, NewBlocklist())
@@ -31,9 +39,9 @@ func put(t *testing.T, f *Folder, name string, size int) {
 	require.NoError(t, os.WriteFile(filepath.Join(f.Path(), name), make([]byte, size), 0o600))
 }
 
-// What the owner allows is allowed to the byte, for all lanes together; the one that has grown is at fault, and not the one that was there before.
+// What the owner allows is allowed to the byte, for all lanes together; at fault is the project that keeps most.
 func TestLookAtTheLimit(t *testing.T) {
-	m, w := writableMapping(t, 1000), NewWritable()
+	m, w := writableMapping(t, 1000), newWritable()
 	first, second := lend(t, w, m, uuid.New(), "f"), lend(t, w, m, uuid.New(), "g")
 	put(t, first, "a", 400)
 	require.NoError(t, first.Look())
@@ -43,12 +51,15 @@ func TestLookAtTheLimit(t *testing.T) {
 	require.ErrorIs(t, second.Look(), ErrFull)
 	require.NoError(t, first.Look())
 	require.Equal(t, Usage{Files: 2, Bytes: 601}, second.Written())
-	require.NoError(t, second.Empty())
+	require.True(t, second.Full())
+	require.False(t, first.Full())
 	require.NoError(t, CloseAll([]*Folder{first, second}))
+	require.NoFileExists(t, filepath.Join(second.Path(), "a"))
+	require.FileExists(t, filepath.Join(first.Path(), "a"), "only what is at fault goes")
 }
 
 func TestLookAtTheNumberOfFiles(t *testing.T) {
-	m, w := writableMapping(t, 1000), NewWritable()
+	m, w := writableMapping(t, 1000), newWritable()
 	w.entries = 10
 	f := lend(t, w, m, uuid.New(), "f")
 	defer f.Close()
@@ -61,7 +72,7 @@ func TestLookAtTheNumberOfFiles(t *testing.T) {
 }
 
 func TestLookAtDepth(t *testing.T) {
-	f := lend(t, NewWritable(), writableMapping(t, 1000), uuid.New(), "f")
+	f := lend(t, newWritable(), writableMapping(t, 1000), uuid.New(), "f")
 	defer f.Close()
 	path := f.Path()
 	for range MaxDepth {
@@ -75,7 +86,7 @@ func TestLookAtDepth(t *testing.T) {
 
 // Room is made of what was not used for longest, whatever a function says of when it was; what is not ours and what others have in use stays.
 func TestRoomInAVolume(t *testing.T) {
-	m, w := writableMapping(t, 1000), NewWritable()
+	m, w := writableMapping(t, 1000), newWritable()
 	require.NoError(t, os.MkdirAll(filepath.Join(m.Path, "owner", "data", "0"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(m.Path, "owner", "data", "0", "a"), make([]byte, 5000), 0o600))
 	require.NoError(t, os.Symlink("/etc", filepath.Join(m.Path, uuid.NewString())))
@@ -103,7 +114,7 @@ func TestRoomInAVolume(t *testing.T) {
 
 // Names of projects and functions make no way out of the volume, and a link in the place of a lane is not followed.
 func TestLanesStayInTheirVolume(t *testing.T) {
-	m, w, project := writableMapping(t, 1000), NewWritable(), uuid.New()
+	m, w, project := writableMapping(t, 1000), newWritable(), uuid.New()
 	for _, name := range []string{"", ".", "..", "../x", "a/b", "/etc", "A", "a\x00"} {
 		_, err := w.Lend(m, project, name, NewBlocklist())
 		require.ErrorContains(t, err, "is no name of a function")
@@ -124,7 +135,7 @@ func TestLanesStayInTheirVolume(t *testing.T) {
 
 // What a function leaves that could do harm on the machine is taken away before the next one comes.
 func TestTidyVolume(t *testing.T) {
-	m, w, project := writableMapping(t, 1000), NewWritable(), uuid.New()
+	m, w, project := writableMapping(t, 1000), newWritable(), uuid.New()
 	f := lend(t, w, m, project, "f")
 	put(t, f, "program", 1)
 	require.NoError(t, os.Chmod(filepath.Join(f.Path(), "program"), os.ModeSetuid|os.ModeSetgid|0o755))
@@ -137,12 +148,16 @@ func TestTidyVolume(t *testing.T) {
 	require.Equal(t, os.FileMode(0o755), info.Mode())
 	_, err = os.Lstat(filepath.Join(f.Path(), "pipe"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	require.FileExists(t, filepath.Join(f.Path(), "link"))
+	_, err = os.Lstat(filepath.Join(f.Path(), "link"))
+	require.NoError(t, err)
+	info, err = os.Stat(filepath.Join(f.Path(), "closed"))
+	require.NoError(t, err)
+	require.Equal(t, os.ModeDir|0o700, info.Mode(), "the next one opens it")
 }
 
 // At most so many sandboxes of a function have a volume at a time.
 func TestLanesOfAFunction(t *testing.T) {
-	m, w, project := writableMapping(t, 1000), NewWritable(), uuid.New()
+	m, w, project := writableMapping(t, 1000), newWritable(), uuid.New()
 	var all []*Folder
 	for range MaxLanes {
 		all = append(all, lend(t, w, m, project, "f"))
@@ -155,7 +170,7 @@ func TestLanesOfAFunction(t *testing.T) {
 // An empty volume of a server goes with who has had it.
 func TestFreshVolume(t *testing.T) {
 	dir := t.TempDir()
-	f, err := NewWritable().OpenFresh("cache", dir, 10)
+	f, err := newWritable().OpenFresh("cache", dir, 10)
 	require.NoError(t, err)
 	put(t, f, "a", 10)
 	require.NoError(t, f.Look())
