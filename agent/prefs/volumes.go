@@ -109,6 +109,9 @@ func readVolumes(value any) (list []volume.Mapping, err error) {
 		}
 		list = append(list, v)
 	}
+	if err := volume.CheckApart(list); err != nil {
+		return nil, err
+	}
 	return list, nil
 }
 

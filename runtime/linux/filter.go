@@ -127,9 +127,16 @@ const (
 //
 // Without a root of its own it also cannot change modes, owners and times: no
 // Landlock so far keeps anybody from doing that to whatever the same user owns.
-func sandboxFilter(ownRoot bool) program {
+//
+// Where a function writes to a volume it cannot take room on the disk without
+// writing to it: that would be more than looks at the volume keep up with, and
+// beyond the end of a file no look would see it. The C library writes instead.
+func sandboxFilter(ownRoot, writesVolume bool) program {
 	var p program
 	p.start()
+	if writesVolume {
+		p.on(refuse(unix.EOPNOTSUPP), unix.SYS_FALLOCATE)
+	}
 	if !ownRoot {
 		p.on(refuse(unix.EPERM), attributeCalls...)
 		p.on(refuse(unix.EPERM), machineAttributeCalls...)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"syscall"
@@ -216,7 +217,7 @@ func (l *launcher) become() error {
 	if err != nil {
 		return err
 	}
-	filter := sandboxFilter(l.order.Namespaces || l.order.Contained)
+	filter := sandboxFilter(l.order.Namespaces || l.order.Contained, slices.ContainsFunc(l.order.Binds, func(b bind) bool { return b.Writable }))
 	last := finish{
 		cgroups: l.fds[l.detached():], namespaces: l.order.Namespaces, ruleset: l.ruleset,
 		path: path, argv: argv, env: env, last: lastCapability(),

@@ -17,7 +17,7 @@ import (
 	"github.com/ostraka/ostraka/runtime/volume"
 )
 
-const writesVolume = `import json, os, stat
+const writesVolume = `import ctypes, json, os, stat
 
 CACHE = os.environ["OSTRAKA_VOLUMES"] + "/cache"
 
@@ -27,6 +27,14 @@ def attempt(what):
         return True
     except OSError:
         return False
+
+def allocate(path):
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open(path, "w") as f:
+        done = libc.fallocate(f.fileno(), 1, ctypes.c_long(0), ctypes.c_long(1 << 16)) # beyond the end of the file
+    os.remove(path)
+    if done != 0:
+        raise OSError(ctypes.get_errno(), "fallocate")
 
 def handler(x):
     before = sorted(os.listdir(CACHE))
@@ -49,6 +57,7 @@ def handler(x):
         ("beside", lambda: open(CACHE + "/../other", "w")),
         ("move", lambda: os.rename(CACHE, CACHE + "2")),
         ("follow", lambda: open(CACHE + "/link").read()),
+        ("allocate", lambda: allocate(CACHE + "/big")),
         ("run", lambda: os.execv(CACHE + "/tool", ["tool"])),
         ("link in", lambda: os.link(os.environ["OSTRAKA_VOLUMES"] + "/ref/a.txt", CACHE + "/linked")),
         ("move in", lambda: os.rename(os.environ["OSTRAKA_VOLUMES"] + "/ref/a.txt", CACHE + "/moved")),

@@ -49,6 +49,7 @@ type Book struct {
 	log     *slog.Logger
 
 	mu     sync.Mutex
+	list   []Mapping // as the last look had it
 	offers []Offer
 	notes  map[string]note // by name
 	told   map[string]string
@@ -72,6 +73,9 @@ func (b *Book) Look(ctx context.Context, list []Mapping, changed func()) {
 	if !Supported {
 		return
 	}
+	b.mu.Lock()
+	b.list = slices.Clone(list)
+	b.mu.Unlock()
 	var shown []Mapping
 	var offers []Offer
 	for _, v := range list {
@@ -112,11 +116,22 @@ func (b *Book) offeredPrint(v Mapping) string {
 }
 
 func (b *Book) try(v Mapping) error {
+	if err := b.apart(v); err != nil {
+		return err
+	}
 	folder, err := Open(v.Name, v.Path, b.blocked)
 	if err != nil {
 		return err
 	}
 	return folder.Close()
+}
+
+// apart says why a volume cannot be shown beside the others.
+func (b *Book) apart(v Mapping) error {
+	b.mu.Lock()
+	others := b.list
+	b.mu.Unlock()
+	return v.apartOnDisk(others)
 }
 
 func (b *Book) offer(offers []Offer, changed func()) {
@@ -196,6 +211,9 @@ func (b *Book) Lend(ctx context.Context, m Mapping, who Borrower, mode Mode, fin
 	refuse := func(why error, text string) error { return &Refusal{Text: "volume " + m.Name + ": " + text, Why: why} }
 	if mode != m.Mode {
 		return nil, refuse(nil, fmt.Sprintf("the function wants it with mode %q, and the owner of this machine shows it with mode %q", mode, m.Mode))
+	}
+	if err := b.apart(m); err != nil {
+		return nil, refuse(err, "this machine cannot show it now; its own log says why")
 	}
 	if mode == ReadWrite {
 		folder, err := b.written.Lend(m, who.Project, who.Function, b.blocked)
