@@ -199,6 +199,31 @@ func TestABulkActionInAProjectLeavesWhatOthersHaveDecided(t *testing.T) {
 	}
 }
 
+// TestABulkActionLeavesWhatOthersHaveDecidedAlike: who decides the same meanwhile, for a reason of their own, has decided, and no undo takes that back.
+func TestABulkActionLeavesWhatOthersHaveDecidedAlike(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	one, two := w.agent(honest), w.agent(honest)
+	d := w.startBulk(bulk.Start{Subject: bulk.BulkAgents, Action: "exclude", Filter: bulk.BulkFilter{IDs: []uuid.UUID{one.id, two.id}}, Reason: "loud"})
+	_, err := w.ExcludeAgent(ctx, w.by, w.project, one.id, "mine")
+	require.NoError(t, err)
+	w.settleAll()
+	d = w.bulk(d.ID)
+	require.EqualValues(t, 1, d.Done)
+	require.Equal(t, []bulk.BulkFailure{{Item: one.id, Code: "revision_changed", Message: d.Failures[0].Message}}, d.Failures)
+	undo, _, err := w.UndoBulkAction(ctx, w.by, w.project, d.ID, "quiet", functions.Idempotency{})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, undo.Total)
+	w.settleAll()
+	p, err := w.GetProjectAgent(ctx, w.project, one.id)
+	require.NoError(t, err)
+	require.True(t, p.Excluded)
+	p, err = w.GetProjectAgent(ctx, w.project, two.id)
+	require.NoError(t, err)
+	require.False(t, p.Excluded)
+}
+
 // TestAnUndoInAProjectLeavesWhatOthersHaveDecided since, even for the same reason.
 func TestAnUndoInAProjectLeavesWhatOthersHaveDecided(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,7 @@ func (s *Service) AdmitAgent(ctx context.Context, by functions.Principal, projec
 	return s.admit(ctx, by, project, id, owner, reason, nil)
 }
 
-// AdmitAgentAsSeen admits an agent about which nobody has decided since seen (see Seen), or that is admitted already.
+// AdmitAgentAsSeen admits an agent about which nobody has decided since seen (see Seen), but in the same way and for the same reason.
 func (s *Service) AdmitAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen Seen, reason string) (ProjectAgent, error) {
 	if err := s.refuseCaught(ctx, project, id, ""); err != nil {
 		return ProjectAgent{}, err
@@ -48,7 +48,7 @@ func (s *Service) admit(ctx context.Context, by functions.Principal, project, id
 		Owner string `json:"owner"`
 	}{owner}
 	return s.decideMember(ctx, intent, project, id, "project.admit", reason, func(tx pgx.Tx) error {
-		if err := checkMemberSeen(ctx, tx, id, project, false, seen); err != nil {
+		if err := checkMemberSeen(ctx, tx, id, project, memberDecision{Reason: reason}, seen); err != nil {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.AdmitAgent, id, project, owner, reason); err != nil {
@@ -64,7 +64,7 @@ func (s *Service) ExcludeAgent(ctx context.Context, by functions.Principal, proj
 	return s.exclude(ctx, by, project, id, reason, nil)
 }
 
-// ExcludeAgentAsSeen excludes an agent about which nobody has decided since seen (see Seen), or that is excluded already.
+// ExcludeAgentAsSeen excludes an agent about which nobody has decided since seen (see Seen), but in the same way and for the same reason.
 func (s *Service) ExcludeAgentAsSeen(ctx context.Context, by functions.Principal, project, id uuid.UUID, seen Seen, reason string) (ProjectAgent, error) {
 	return s.exclude(ctx, by, project, id, reason, &seen)
 }
@@ -72,7 +72,7 @@ func (s *Service) ExcludeAgentAsSeen(ctx context.Context, by functions.Principal
 func (s *Service) exclude(ctx context.Context, by functions.Principal, project, id uuid.UUID, reason string, seen *Seen) (ProjectAgent, error) {
 	intent := agentIntent(by, project, guardian.AgentExclude, id, "exclude", reason)
 	return s.decideMember(ctx, intent, project, id, "project.exclude", reason, func(tx pgx.Tx) error {
-		if err := checkMemberSeen(ctx, tx, id, project, true, seen); err != nil {
+		if err := checkMemberSeen(ctx, tx, id, project, memberDecision{Excluded: true, Reason: reason}, seen); err != nil {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.ExcludeAgent, id, project, reason); err != nil {

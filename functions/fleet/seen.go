@@ -35,18 +35,22 @@ func checkAgentSeen(ctx context.Context, tx pgx.Tx, id uuid.UUID, seen *Seen) er
 // memberDecision is the last decision about an agent's work for a project.
 type memberDecision struct {
 	Excluded bool
+	Reason   string
 	At       Seen
 }
 
-// checkMemberSeen is checkAgentSeen for the agent's work for a project. One that is as it is to be already may be decided about again: that
-// is what becomes of a decision that was cut off before it was noted.
-func checkMemberSeen(ctx context.Context, tx pgx.Tx, id, project uuid.UUID, excluded bool, seen *Seen) error {
+// checkMemberSeen is checkAgentSeen for the agent's work for a project. What was decided in the same way and for the same reason may be decided
+// again: that is what becomes of a decision that was cut off before it was noted. Somebody else's decision has a reason of its own.
+func checkMemberSeen(ctx context.Context, tx pgx.Tx, id, project uuid.UUID, decides memberDecision, seen *Seen) error {
 	if seen == nil {
 		return nil
 	}
-	last, found, err := store.One[memberDecision](ctx, tx, sql.MemberDecidedAt, id, project)
-	if err == nil && last.At != *seen && (!found || last.Excluded != excluded) {
+	last, _, err := store.One[memberDecision](ctx, tx, sql.MemberDecidedAt, id, project)
+	if err != nil || last.At == *seen {
+		return err
+	}
+	if last.Excluded != decides.Excluded || last.Reason != decides.Reason {
 		return ErrAgentChanged
 	}
-	return err
+	return nil
 }
