@@ -1,7 +1,10 @@
 /** A file of a bundle. */
 export interface BundleFile {
   path: string;
+  bytes: Uint8Array;
   text: string;
+  /** Whether it is no text: what cannot be decoded is the same sign in every file. */
+  binary: boolean;
 }
 
 const unpackedAtMost = 16 * 1024 * 1024; // bytes; what one looks at in a browser is source text
@@ -11,6 +14,15 @@ export async function unpack(archive: Blob): Promise<BundleFile[]> {
   const bytes = new Uint8Array(await new Response(archive.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
   if (bytes.length > unpackedAtMost) throw new Error("the bundle is too large to be shown here");
   const text = new TextDecoder();
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const fileOf = (path: string, body: Uint8Array): BundleFile => {
+    try {
+      const said = strict.decode(body);
+      return { path, bytes: body, text: said, binary: said.includes("\0") };
+    } catch {
+      return { path, bytes: body, text: text.decode(body), binary: true };
+    }
+  };
   const word = (from: number, length: number) => text.decode(bytes.subarray(from, from + length)).replace(/\0.*$/s, "");
   const files: BundleFile[] = [];
   for (let at = 0, longName = ""; at + 512 <= bytes.length && bytes[at] !== 0; ) {
@@ -22,7 +34,7 @@ export async function unpack(archive: Blob): Promise<BundleFile[]> {
       longName = type === "L" ? said.replace(/\0.*$/s, "") : (/ path=([^\n]*)\n/.exec(said)?.[1] ?? longName);
     } else {
       const prefix = word(at + 345, 155);
-      if (type === "0" || type === "\0") files.push({ path: longName || (prefix ? `${prefix}/` : "") + word(at, 100), text: text.decode(body) });
+      if (type === "0" || type === "\0") files.push(fileOf(longName || (prefix ? `${prefix}/` : "") + word(at, 100), body));
       longName = "";
     }
     at += 512 + Math.ceil(size / 512) * 512;

@@ -5,7 +5,7 @@ import { Fragment, useMemo, useState, type ReactNode } from "react";
 import css from "./functions.module.css";
 import { api, must, type Schemas } from "../api/client";
 import { agentsQuery } from "../api/reads";
-import { bytes, digits, duration } from "../lib/format";
+import { bytes, digits, duration, plural } from "../lib/format";
 import { policyWords } from "../lib/words";
 import { Ask, AsCalls, Id, Json, visible, When } from "../ui/bits";
 import { Card, Loaded, Nothing } from "../ui/panel";
@@ -208,7 +208,7 @@ function Code({ project, digest, findings }: { project: string; digest: string; 
               <nav className={css.files} aria-label="Files">
                 {files.map((f) => <Link key={f.path} className={`${ui.button} ${ui.small}`} to="." search={{ file: f.path }} aria-current={f === shown ? "page" : undefined} style={f === shown ? { borderColor: "var(--accent)" } : undefined}>{visible(f.path)}</Link>)}
               </nav>
-              <Source text={shown.text} python={shown.path.endsWith(".py")} findings={findings.filter((f) => f.file === shown.path)} />
+              {shown.binary ? <p>binary, {plural(shown.bytes.length, "byte")}</p> : <Source text={shown.text} python={shown.path.endsWith(".py")} findings={findings.filter((f) => f.file === shown.path)} />}
             </div>
           );
         }}

@@ -5,6 +5,7 @@ import css from "./functions.module.css";
 import { api, must } from "../api/client";
 import type { BundleFile } from "../lib/bundle";
 import { changesOf, diffLines } from "../lib/diff";
+import { plural } from "../lib/format";
 import { visible } from "../ui/bits";
 import { Card, Loaded } from "../ui/panel";
 import ui from "../ui/ui.module.css";
@@ -29,23 +30,33 @@ export function VersionDiff({ project, name, version, digest, against }: { proje
 
 function Files({ old, now }: { old: BundleFile[]; now: BundleFile[] }) {
   const paths = [...new Set([...old, ...now].map((f) => f.path))].sort();
-  const text = (files: BundleFile[], path: string) => files.find((f) => f.path === path)?.text;
-  const changed = paths.filter((p) => text(old, p) !== text(now, p));
+  const find = (files: BundleFile[], path: string) => files.find((f) => f.path === path);
+  const changed = paths.filter((p) => !sameBytes(find(old, p)?.bytes, find(now, p)?.bytes));
   if (changed.length === 0) return <p>The files are the same.</p>;
   return (
     <div className={ui.stack}>
       {changed.map((path) => {
-        const before = text(old, path);
-        const after = text(now, path);
+        const before = find(old, path);
+        const after = find(now, path);
         return (
           <section key={path} aria-label={`Changes of ${visible(path)}`}>
             <h3>{visible(path)} <span className={ui.muted}>{before === undefined ? "new" : after === undefined ? "removed" : ""}</span></h3>
-            <pre className={css.changes} tabIndex={0}>
-              {changesOf(diffLines(before ?? "", after ?? "")).map((l, i) => (l === null ? <span key={i} className={ui.muted}>⋯{"\n"}</span> : l.kind === "same" ? <span key={i}>{`  ${visible(l.text)}\n`}</span> : l.kind === "old" ? <del key={i}>{`- ${visible(l.text)}\n`}</del> : <ins key={i}>{`+ ${visible(l.text)}\n`}</ins>))}
-            </pre>
+            {before?.binary || after?.binary ? <p>{sizeOf(before)} before, {sizeOf(after)} now</p> : <Changes before={before?.text ?? ""} after={after?.text ?? ""} />}
           </section>
         );
       })}
     </div>
+  );
+}
+
+const sizeOf = (f?: BundleFile) => (f ? `${f.binary ? "binary" : "text"}, ${plural(f.bytes.length, "byte")}` : "no file");
+
+const sameBytes = (a?: Uint8Array, b?: Uint8Array) => a?.length === b?.length && (!a || !b || a.every((byte, i) => byte === b[i]));
+
+function Changes({ before, after }: { before: string; after: string }) {
+  return (
+    <pre className={css.changes} tabIndex={0}>
+      {changesOf(diffLines(before, after)).map((l, i) => (l === null ? <span key={i} className={ui.muted}>⋯{"\n"}</span> : l.kind === "same" ? <span key={i}>{`  ${visible(l.text)}\n`}</span> : l.kind === "old" ? <del key={i}>{`- ${visible(l.text)}\n`}</del> : <ins key={i}>{`+ ${visible(l.text)}\n`}</ins>))}
+    </pre>
   );
 }
