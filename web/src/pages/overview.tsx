@@ -4,6 +4,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import css from "./job.module.css";
 import { api, must } from "../api/client";
 import { agentsQuery, flagsQuery } from "../api/reads";
+import { countedTo, useWaiting } from "../api/waiting";
 import { digits, plural } from "../lib/format";
 import { endedStates } from "../lib/jobs";
 import { useEvery } from "../lib/prefs";
@@ -29,12 +30,17 @@ export function OverviewPage() {
     queryFn: () => must(api.GET("/v1/projects/{project}/killswitches", { params: { path: { project } } })),
     refetchInterval: every,
   });
+  const waiting = useWaiting(project);
   const name = useAgentNames(project);
   const now = Date.now();
   const online = (agents.data ?? []).filter((a) => a.last_seen_at && now - Date.parse(a.last_seen_at) < 60_000 && a.state === "active" && !a.caught_at);
   const caught = (agents.data ?? []).filter((a) => a.caught_at);
   const items = jobs.data?.items ?? [];
   const going = items.filter((j) => !endedStates.has(j.state));
+  const listed = (flags.data?.items ?? []).filter(waits);
+  const more = !!flags.data?.next_cursor; // what waits may stand on a later page
+  const wait = Math.max(waiting ?? 0, listed.length);
+  const atLeast = wait > countedTo || (waiting === undefined && more);
   const on = (switches.data?.items ?? []).filter((s) => !s.off_at);
   return (
     <div className={ui.page}>
@@ -43,7 +49,7 @@ export function OverviewPage() {
         <div className={css.number}><span>Jobs going on</span><b>{digits(going.length)}</b><small>{plural(going.reduce((n, j) => n + j.shards.open, 0), "open shard")}</small></div>
         <div className={css.number}><span>Agents at hand</span><b>{digits(online.length)}</b><small>of {digits(agents.data?.length ?? 0)}</small></div>
         <div className={css.number}><span>Caught</span><b style={caught.length ? { color: "var(--danger)" } : undefined}>{digits(caught.length)}</b><small>lent nothing any more</small></div>
-        <div className={css.number}><span>Wait for a person</span><b>{digits(flags.data?.items.filter(waits).length ?? 0)}</b><small>open flags</small></div>
+        <div className={css.number}><span>Wait for a person</span><b>{digits(Math.min(wait, countedTo))}{atLeast && "+"}</b><small>open flags</small></div>
       </div>
       {on.map((s) => (
         <section key={s.id} className={css.caught} aria-label="Kill switch">
@@ -53,11 +59,11 @@ export function OverviewPage() {
         </section>
       ))}
       <Card title="Needs attention" flush>
-        <Loaded query={flags} height={80} empty={(d) => !d.items.some(waits)} none={<Nothing title="Nothing needs you." />}>
-          {(d) => (
+        <Loaded query={flags} height={80} empty={() => listed.length === 0} none={wait > 0 || atLeast ? <Nothing title={wait > 0 ? `${plural(Math.min(wait, countedTo), "flag")} wait${wait === 1 ? "s" : ""} for a person.` : "There are more flags than are listed here."}><Link to="/p/$project/review" params={{ project }}>Go to the review</Link></Nothing> : <Nothing title="Nothing needs you." />}>
+          {() => (
             <table className={ui.table}>
               <tbody>
-                {d.items.filter(waits).slice(0, 8).map((f) => (
+                {listed.slice(0, 8).map((f) => (
                   <tr key={f.id}>
                     <td><Link to="/p/$project/review/$flag" params={{ project, flag: f.id }}>{flagTitle(f, name)}</Link></td>
                     <td className={ui.muted}>{f.function}</td>
