@@ -1,5 +1,6 @@
 // What the tests of the portal share: a browser that reports whatever a page does that it must not.
 import assert from "node:assert/strict";
+import { test as testOfNode } from "node:test";
 
 import { chromium } from "playwright-core";
 
@@ -10,6 +11,18 @@ export const ownerKey = env("OSTRAKA_KEY");
 export const inProject = `/p/${project}`;
 
 export const patience = 180_000; // ms until a condition is given up
+
+/** A test that is cut off, by its name, before the whole of them is: node names only the file of one that hangs. */
+export const test = (name, run) => testOfNode(name, { timeout: Number(env("OSTRAKA_TEST_TIMEOUT")) }, run);
+
+/** Asks until the answer is something that is there. */
+export async function until(what, ask) {
+  for (const end = Date.now() + patience; Date.now() < end; await new Promise((done) => setTimeout(done, 250))) {
+    const answer = await ask();
+    if (answer) return answer;
+  }
+  assert.fail(`${what}: not within ${patience / 1000} s`);
+}
 
 export const launch = () => chromium.launch({ executablePath: env("OSTRAKA_CHROMIUM"), args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 

@@ -1,10 +1,10 @@
 // Every page of the portal, in both themes, under axe-core. Started by e2e/portal_test.go.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 
 import { accessible } from "./axe.mjs";
-import { base, call, caughtJob, ended, env, inAPI, inProject, launch, open, ownerKey, signIn } from "./browser.mjs";
+import { base, call, caughtJob, ended, env, inAPI, inProject, launch, open, ownerKey, signIn, test } from "./browser.mjs";
 
 let browser;
 let ofProject; // addresses by the route that they are of

@@ -1,10 +1,10 @@
 // The portal in a real browser, against a real server with agents, one of which lies. Started by e2e/portal_test.go.
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { join } from "node:path";
 
-import { base, call, caughtJob, ended, env, inAPI, inProject, launch, open, ownerKey, signIn } from "./browser.mjs";
+import { base, call, caughtJob, ended, env, inAPI, inProject, launch, open, ownerKey, signIn, test } from "./browser.mjs";
 
 let browser;
 let caught; // a job in which the liar was caught

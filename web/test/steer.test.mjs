@@ -1,9 +1,9 @@
 // What one steers jobs and flags by: large maps, saved views, comparisons, charts, and integers of any size. Started by e2e/portal_test.go.
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, before } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 
-import { base, call, ended, inAPI, inProject, launch, open, ownerKey, signIn } from "./browser.mjs";
+import { base, call, ended, inAPI, inProject, launch, open, ownerKey, signIn, test, until } from "./browser.mjs";
 
 let browser;
 before(async () => {
@@ -101,31 +101,133 @@ test("versions of a function are compared line by line", async () => {
   await context.close();
 });
 
-test("a decision is taken back before it is sent", async () => {
+/** The flag of a shard whose answers differ, so that a person decides. */
+async function flagToDecide() {
   const rolled = await ended({ function: "dice", partition: { kind: "items", values: [7] } });
-  let flags = [];
-  while (flags.length === 0) flags = (await call("GET", `${inAPI}/flags?job=${rolled.id}&kind=review`)).items;
-  const { page, context, nothingWrong } = await open(browser);
-  await signIn(page, ownerKey, `${inProject}/review/${flags[0].id}`);
-  await page.getByRole("radio", { name: /^reject/ }).waitFor();
+  return until("the flag of dice", async () => (await call("GET", `${inAPI}/flags?job=${rolled.id}&kind=review`)).items[0]);
+}
+
+/** Opens a page in which no decision is sent because ten seconds are over: its timers of that length go off when pass is called. */
+async function openOutOfTime(options) {
+  const opened = await open(browser, options);
+  await opened.page.addInitScript(() => {
+    const { setTimeout, clearTimeout } = window;
+    const waiting = new Map();
+    window.setTimeout = (run, after, ...args) => {
+      if (after !== 10_000) return setTimeout(run, after, ...args);
+      const id = setTimeout(() => {}, 0);
+      waiting.set(id, run);
+      return id;
+    };
+    window.clearTimeout = (id) => {
+      waiting.delete(id);
+      clearTimeout(id);
+    };
+    window.pass = () => waiting.forEach((run, id) => {
+      waiting.delete(id);
+      run();
+    });
+  });
   const sent = [];
-  page.on("request", (r) => { if (r.url().endsWith("/resolve")) sent.push(r.url()); });
-  const decide = async () => {
-    await page.keyboard.press("r");
-    await page.getByLabel("Reason").fill("dice");
-    await page.keyboard.press("Enter");
-    await page.getByRole("status").getByText("It is sent in ten seconds.").waitFor();
-  };
-  await decide();
-  await page.locator("h1").click();
-  await page.keyboard.press("u");
-  await page.waitForURL(`**/review/${flags[0].id}`);
+  opened.page.on("request", (r) => {
+    if (r.url().endsWith("/resolve") || (r.url().endsWith("/v1/session") && r.method() === "DELETE")) sent.push(r.url().endsWith("/resolve") ? r.url().split("/").at(-2) : "sign out");
+  });
+  return { ...opened, sent };
+}
+
+/** Rejects the flag whose page is open. */
+async function reject(page) {
   await page.getByRole("radio", { name: /^reject/ }).waitFor();
+  await page.keyboard.press("r");
+  await page.getByLabel("Reason").fill("dice");
+  await page.keyboard.press("Enter");
+  await page.getByRole("status").getByText("It is sent in ten seconds.").waitFor();
+  await page.locator("h1").click(); // keys are commands where nothing is typed
+}
+
+test("versions are compared byte by byte where a file is no text", async () => {
+  const made = await pushChanged("echo", "\xff\x01noise", "\xfe\x01noise"); // both decode to the same text
+  const { page, context, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/functions/echo/v/${made.version}`);
+  await page.getByLabel("Compare with").selectOption(`version ${made.version - 1}`);
+  await page.getByRole("region", { name: "Changes of noise.bin" }).getByText("binary, 8 bytes before, binary, 8 bytes now").waitFor();
+  nothingWrong();
+  await context.close();
+});
+
+test("a decision is taken back before it is sent", async () => {
+  const flag = await flagToDecide();
+  const { page, context, nothingWrong, sent } = await openOutOfTime();
+  await signIn(page, ownerKey, `${inProject}/review/${flag.id}`);
+  await reject(page);
+  await page.keyboard.press("u");
+  await page.waitForURL(`**/review/${flag.id}`);
+  await page.getByRole("radio", { name: /^reject/ }).waitFor();
+  await page.evaluate(() => window.pass());
+  await page.getByRole("status").getByText("It is sent in ten seconds.").waitFor({ state: "detached" });
   assert.deepEqual(sent, []);
-  await decide();
-  const answered = await page.waitForResponse((r) => r.url().endsWith("/resolve"));
-  assert.ok(answered.ok());
-  assert.equal((await call("GET", `${inAPI}/flags/${flags[0].id}`)).state, "resolved");
+  await reject(page);
+  const answered = page.waitForResponse((r) => r.url().endsWith("/resolve"));
+  await page.evaluate(() => window.pass());
+  assert.ok((await answered).ok());
+  assert.equal((await call("GET", `${inAPI}/flags/${flag.id}`)).state, "resolved");
+  nothingWrong();
+  await context.close();
+});
+
+test("a decision is sent before whoever took it signs out, and one that was not taken stays in sight", async () => {
+  const [first, second] = [await flagToDecide(), await flagToDecide()];
+  const { page, context, nothingWrong, sent } = await openOutOfTime({ refusals: [412] });
+  await page.route(`**/flags/${first.id}/resolve`, (route) => route.fulfill({
+    status: 412, contentType: "application/problem+json", body: JSON.stringify({ type: "about:blank", title: "Changed", status: 412, code: "revision_changed", detail: "somebody was faster", request_id: "r" }),
+  }));
+  await signIn(page, ownerKey, `${inProject}/review/${first.id}`);
+  const goTo = (flag) => page.evaluate((path) => {
+    history.pushState(null, "", path);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, `${inProject}/review/${flag.id}`);
+  await reject(page);
+  await goTo(second);
+  await page.waitForURL(`**/review/${second.id}`);
+  await reject(page);
+  const failed = page.getByRole("region", { name: "A decision that was not taken" });
+  await failed.getByText("somebody was faster").waitFor();
+  assert.match(await failed.getByRole("link").getAttribute("href"), new RegExp(first.id));
+  await page.getByRole("button", { name: /^Undo/ }).waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.waitForURL("**/sign-in");
+  assert.deepEqual(sent, [first.id, second.id, "sign out"]);
+  assert.equal((await call("GET", `${inAPI}/flags/${second.id}`)).state, "resolved");
+  await page.getByLabel("API key").fill(ownerKey);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  assert.equal(await failed.count(), 0, "it is nothing to whoever comes next");
+  nothingWrong();
+  await context.close();
+});
+
+test("a decision is sent in nobody else's name", async () => {
+  const flag = await flagToDecide();
+  const { page, context, nothingWrong, sent } = await openOutOfTime();
+  await signIn(page, ownerKey, `${inProject}/review/${flag.id}`);
+  await reject(page);
+  const other = await call("POST", `${inAPI}/keys`, { name: "other", role: "reviewer" });
+  assert.ok((await context.request.post(`${base}/v1/session`, { headers: { Authorization: `Bearer ${other.secret}`, Origin: base } })).ok());
+  await page.evaluate(() => window.pass());
+  await page.getByRole("region", { name: "A decision that was not taken" }).getByText(/not signed in any more as who has decided/).waitFor();
+  assert.deepEqual(sent, []);
+  assert.equal((await call("GET", `${inAPI}/flags/${flag.id}`)).state, "open");
+  nothingWrong();
+  await context.close();
+});
+
+test("the overview counts what waits, and not what one page of a list has", async () => {
+  const flag = await flagToDecide();
+  const { page, context, nothingWrong } = await open(browser);
+  await page.route(`**${inAPI}/flags?*`, (route) => route.fulfill({ json: { items: [{ ...flag, kind: "share" }], next_cursor: "more" } }));
+  await signIn(page, ownerKey, `${inProject}/overview`);
+  await page.getByText(/^\d+ flags? waits? for a person\.$/).waitFor();
+  assert.equal(await page.getByText("Nothing needs you.").count(), 0);
   nothingWrong();
   await context.close();
 });

@@ -1,18 +1,18 @@
-import { useNavigate } from "@tanstack/react-router";
+import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 
-import { takeBack, useHeld } from "../lib/pending";
+import { forgetFailed, takeBack, useHeld } from "../lib/pending";
 import { visible } from "../ui/bits";
 import { Trouble } from "../ui/panel";
 import ui from "../ui/ui.module.css";
 
-/** Says what was decided last and is not sent yet, and takes it back. */
-export function Undo({ project }: { project: string }) {
-  const { pending, error } = useHeld();
+/** Says what was decided last and is not sent yet, and takes it back; and which decisions were sent in vain. */
+export function Undo() {
+  const { pending, failed } = useHeld();
   const navigate = useNavigate();
   const undo = () => {
-    const flag = takeBack();
-    if (flag) void navigate({ to: "/p/$project/review/$flag", params: { project, flag } });
+    const about = takeBack();
+    if (about) void navigate({ to: "/p/$project/review/$flag", params: { project: about.project, flag: about.flag } });
   };
   useEffect(() => {
     if (!pending) return;
@@ -24,12 +24,23 @@ export function Undo({ project }: { project: string }) {
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
   });
-  if (error !== undefined) return <Trouble error={error} />;
-  if (!pending) return null;
   return (
-    <p className={ui.row} role="status">
-      <span>{visible(pending.words)} It is sent in ten seconds.</span>
-      <button type="button" className={ui.button} onClick={undo}>Undo <kbd>u</kbd></button>
-    </p>
+    <>
+      {failed.map((f) => (
+        <section key={f.flag} className={ui.stack} aria-label="A decision that was not taken">
+          <p className={ui.row}>
+            <span>Not decided: <Link to="/p/$project/review/$flag" params={{ project: f.project, flag: f.flag }}>{visible(f.words)}</Link></span>
+            <button type="button" className={`${ui.button} ${ui.small}`} onClick={() => forgetFailed(f.flag)}>Close</button>
+          </p>
+          <Trouble error={f.error} />
+        </section>
+      ))}
+      {pending && (
+        <p className={ui.row} role="status">
+          <span>{visible(pending.words)} It is sent in ten seconds.</span>
+          <button type="button" className={ui.button} onClick={undo}>Undo <kbd>u</kbd></button>
+        </p>
+      )}
+    </>
   );
 }

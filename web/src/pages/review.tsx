@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 
 import css from "./shard.module.css";
 import { api, must, type Schemas } from "../api/client";
-import { flagsQuery } from "../api/reads";
+import { flagsQuery, sessionQuery } from "../api/reads";
 import { digits, plural } from "../lib/format";
 import { hold, useHeld } from "../lib/pending";
 import { useEvery } from "../lib/prefs";
@@ -17,7 +17,6 @@ import { curl, useRights } from "./common";
 import { FlagControls } from "./controls";
 import { flagTitle } from "./flag-words";
 import { useAgentNames } from "./job";
-import { Undo } from "./review-undo";
 
 export function ReviewPage() {
   const { project } = useParams({ from: "/signed/p/$project/review" });
@@ -31,7 +30,6 @@ export function ReviewPage() {
         <Link className={ui.button} to="/p/$project/bulk" params={{ project }}>Bulk actions</Link>
         <AsCalls cli={`ostraka flag list --state ${state}`} curl={curl("GET", `/v1/projects/${project}/flags?state=${state}`)} />
       </div>
-      <Undo project={project} />
       <nav className={ui.tabs} aria-label="Flags">
         <Link className={ui.tab} to="." search={{ kind }} aria-current={state === "open" ? "page" : undefined}>Open</Link>
         <Link className={ui.tab} to="." search={{ kind, state: "resolved" }} aria-current={state === "resolved" ? "page" : undefined}>Decided</Link>
@@ -98,11 +96,10 @@ export function FlagPage() {
             {after && <Link className={ui.button} to="/p/$project/review/$flag" params={{ project, flag: after }}>→ <kbd>j</kbd></Link>}
             <AsCalls cli={`ostraka flag show ${id}\nostraka flag resolve ${id} --${f.decisions[0]?.decision ?? "dismiss"}${f.decisions[0]?.digest ? ` ${f.decisions[0].digest}` : ""} --reason "…"\nostraka bulk start flags dismiss --like ${id} --reason "…"`} curl={curl("POST", `/v1/projects/${project}/flags/${id}/resolve`, { decision: f.decisions[0]?.decision ?? "dismiss", reason: "…" })} />
           </div>
-          <Undo project={project} />
           <Why flag={f} name={name} project={project} />
           <FlagControls flag={f} name={name} />
           {f.item && <Groups item={f.item} name={name} />}
-          {held.pending?.about === f.id ? null : f.state === "open" ? <Decide key={f.id} project={project} flag={f} next={after} name={name} /> : (
+          {held.pending?.flag === f.id ? null : f.state === "open" ? <Decide key={f.id} project={project} flag={f} next={after} name={name} /> : (
             <Card title="Decided"><p><strong>{f.resolution}</strong>: {visible(f.reason ?? "")}</p><p className={ui.muted}>{f.resolved_by} {f.resolved_at && <When at={f.resolved_at} />}</p></Card>
           )}
         </div>
@@ -176,6 +173,7 @@ function reasons(): string[] {
 
 function Decide({ project, flag: f, next, name }: { name: (id: string) => string; project: string; flag: Schemas["FlagDetail"]; next?: string }) {
   const { role } = useRights();
+  const { data: who } = useQuery(sessionQuery);
   const [alike, setAlike] = useState(false);
   const [chosen, setChosen] = useState(0);
   const [reason, setReason] = useState("");
@@ -215,7 +213,7 @@ function Decide({ project, flag: f, next, name }: { name: (id: string) => string
         return;
       }
       await hold({
-        about: f.id,
+        project, flag: f.id, who,
         words: `${flagTitle(f, name)}: ${decision.decision}.`,
         send: async (leaving) => {
           await must(api.POST("/v1/projects/{project}/flags/{flag}/resolve", {

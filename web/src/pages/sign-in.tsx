@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 
 import { signIn, whoAmI } from "../api/session";
 import { useBuild } from "../lib/build";
+import { forgetHeld } from "../lib/pending";
 import { sessionQuery } from "../api/reads";
 import { Trouble } from "../ui/panel";
 import shell from "../ui/shell.module.css";
@@ -32,6 +33,7 @@ export function SignInPage() {
   const client = useQueryClient();
   const navigate = useNavigate();
   const linked = useRef(false);
+  useEffect(forgetHeld, []);
   const { oidc } = useBuild();
   const [refused] = useState(() => new URLSearchParams(location.hash.slice(1)).get("error"));
   useEffect(() => void whoAmI().catch(() => {}), []); // the answer says how one may sign in

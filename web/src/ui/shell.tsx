@@ -8,7 +8,9 @@ import { flagsQuery, projectQuery, sessionQuery } from "../api/reads";
 import { signOut } from "../api/session";
 import { short } from "../lib/format";
 import { setPrefs, useEvery, usePrefs } from "../lib/prefs";
+import { sendHeld } from "../lib/pending";
 import { waits } from "../pages/flag-words";
+import { Undo } from "../pages/review-undo";
 import { Updated, Versions } from "./versions";
 import mark from "../mark.svg";
 
@@ -52,6 +54,7 @@ export function Signed() {
         </header>
         <main className={css.main} id="main" tabIndex={-1}>
           <Updated />
+          <Undo />
           <Outlet />
         </main>
       </div>
@@ -113,18 +116,19 @@ function Foot() {
   const client = useQueryClient();
   const navigate = useNavigate();
   if (!who) return null;
+  const leave = async () => {
+    if (!(await sendHeld())) return; // the page says what was not decided; another click signs out
+    await signOut().catch(() => {});
+    client.clear();
+    await navigate({ to: "/sign-in" });
+  };
   return (
     <div className={css.foot}>
       <span>{who.role}{who.subject ? ` · ${who.subject}` : who.key_id ? ` · key ${short(who.key_id)}` : ""}</span>
       <button
         type="button"
         className={`${ui.button} ${ui.small}`}
-        onClick={() => {
-          void signOut().finally(() => {
-            client.clear();
-            void navigate({ to: "/sign-in" });
-          });
-        }}
+        onClick={() => void leave()}
       >
         Sign out
       </button>
