@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { after, before } from "node:test";
 
 import { accessible } from "./axe.mjs";
-import { base, call, caughtJob, ended, env, inAPI, inProject, launch, open, ownerKey, signIn, test } from "./browser.mjs";
+import { base, call, caughtJob, cutOffAfter, ended, env, inAPI, inProject, launch, open, ownerKey, signIn, test } from "./browser.mjs";
 
 let browser;
 let ofProject; // addresses by the route that they are of
@@ -36,7 +36,7 @@ async function oneOfEach() {
 before(async () => {
   browser = await launch();
   ofProject = await oneOfEach();
-}, { timeout: 600_000 });
+}, { timeout: cutOffAfter });
 after(() => browser?.close());
 
 test("no route is left out", () => {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { after, before } from "node:test";
 import { join } from "node:path";
 
-import { base, call, caughtJob, ended, env, inAPI, inProject, launch, open, ownerKey, signIn, test } from "./browser.mjs";
+import { base, call, caughtJob, cutOffAfter, ended, env, inAPI, inProject, launch, open, ownerKey, signIn, test } from "./browser.mjs";
 
 let browser;
 let caught; // a job in which the liar was caught
@@ -13,7 +13,7 @@ const pictures = env("OSTRAKA_PICTURES");
 before(async () => {
   browser = await launch();
   caught = await call("GET", `${inAPI}/jobs/${(await caughtJob()).job}`);
-}, { timeout: 600_000 });
+}, { timeout: cutOffAfter });
 after(() => browser?.close());
 
 test("the job page shows who lied, in both themes", async () => {
