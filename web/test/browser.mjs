@@ -13,7 +13,7 @@ export const inProject = `/p/${project}`;
 export const patience = 180_000; // ms until a condition is given up
 
 /** How long one test, or what stands before all of them, may take, in ms. */
-export const cutOffAfter = Number(process.env.OSTRAKA_TEST_TIMEOUT ?? 600_000);
+export const cutOffAfter = 600_000;
 
 /** A test that is cut off, by its name, before the whole of them is: node names only the file of one that hangs. */
 export const test = (name, run) => testOfNode(name, { timeout: cutOffAfter }, run);
