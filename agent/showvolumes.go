@@ -100,23 +100,25 @@ type volumeSession struct {
 	told   bool  // a shard has failed by what was found
 }
 
-// openGuarded opens a sandbox, where it has volumes as one that looks after them from before the function is imported until the sandbox is gone. It closes
-// the volumes where it fails.
-func (w *worker) openGuarded(ctx context.Context, held *heldLease, b *bundle.Bundle, folders []*volume.Folder) (isolation.Session, func(), error) {
+// openGuarded opens a sandbox that has volumes, and looks after these from before the function is imported until the sandbox is gone. It closes them where
+// it fails.
+func (a *agent) openGuarded(
+	ctx context.Context, l *client.Lease, folders []*volume.Folder, open func(context.Context) (isolation.Session, func(), error),
+) (isolation.Session, func(), error) {
 	if len(folders) == 0 {
-		return w.open(ctx, held, b, nil)
+		return open(ctx)
 	}
 	guarded, stop := volume.Guard(context.WithoutCancel(ctx), folders)
 	opening, cancel := both(ctx, guarded)
 	defer cancel(nil)
-	session, leave, err := w.open(opening, held, b, folders)
+	session, leave, err := open(opening)
 	if err != nil {
 		if found := stop(); found != nil && !over(ctx) {
-			err = errors.Join(w.overfull(held.Lease, found), err)
+			err = errors.Join(a.overfull(l, found), err)
 		}
 		return nil, nil, errors.Join(err, volume.CloseAll(folders))
 	}
-	return newVolumeSession(session, w.agent, held.Lease, folders, guarded, stop), leave, nil
+	return newVolumeSession(session, a, l, folders, guarded, stop), leave, nil
 }
 
 func newVolumeSession(

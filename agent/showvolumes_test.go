@@ -94,3 +94,21 @@ func TestVolumeSessionEndsWhatWritesTooMuch(t *testing.T) {
 	require.Len(t, entries, 1)
 	require.Equal(t, ledger.Work{WrittenFiles: 4, WrittenBytes: 43}, entries[0].Work)
 }
+
+// A function that writes too much while it is imported is ended then, and nothing of it stays.
+func TestVolumesAreGuardedDuringTheImport(t *testing.T) {
+	a, lease := &agent{log: slog.New(slog.DiscardHandler)}, &client.Lease{Project: uuid.New(), Function: "f", Version: 1}
+	m := volume.Mapping{Name: "cache", Path: t.TempDir(), Mode: volume.ReadWrite, MaxBytes: 10}
+	folder, err := volume.NewWritable(slog.New(slog.DiscardHandler)).Lend(m, lease.Project, "f", volume.NewBlocklist())
+	require.NoError(t, err)
+	kept := filepath.Join(folder.Path(), "kept")
+	_, _, err = a.openGuarded(t.Context(), lease, []*volume.Folder{folder}, func(ctx context.Context) (isolation.Session, func(), error) {
+		if err := os.WriteFile(kept, make([]byte, 11), 0o600); err != nil {
+			return nil, nil, err
+		}
+		<-ctx.Done() // it would never end by itself
+		return nil, nil, context.Cause(ctx)
+	})
+	require.Equal(t, refusedVolume, refusalOf(err).Code)
+	require.NoFileExists(t, kept)
+}

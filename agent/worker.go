@@ -242,7 +242,9 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	session, leave, err := w.openGuarded(ctx, held, b, folders)
+	session, leave, err := w.openGuarded(ctx, held.Lease, folders, func(ctx context.Context) (isolation.Session, func(), error) {
+		return w.open(ctx, held, b, folders)
+	})
 	if err != nil {
 		return nil, err
 	}

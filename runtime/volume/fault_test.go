@@ -66,13 +66,18 @@ func TestRestingLanesOfTheLargestProjectGoFirst(t *testing.T) {
 // What is too much is not left on the owner's disk, though nobody has looked while it was written.
 func TestReleaseChecksTheBounds(t *testing.T) {
 	for name, write := range map[string]func(t *testing.T, f *Folder){
-		"bytes": func(t *testing.T, f *Folder) { put(t, f, "a", 1001) },
+		"bytes": func(t *testing.T, f *Folder) {
+			t.Helper()
+			put(t, f, "a", 1001)
+		},
 		"files": func(t *testing.T, f *Folder) {
+			t.Helper()
 			for n := range 11 {
 				put(t, f, strconv.Itoa(n), 0)
 			}
 		},
 		"free": func(t *testing.T, f *Folder) {
+			t.Helper()
 			put(t, f, "a", 1)
 			f.lane.of.keepFree = math.MaxInt64
 		},
