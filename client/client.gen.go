@@ -3989,6 +3989,9 @@ type ImportInputBody struct {
 	// Key The key of the log that made the receipt of the archive, as you know it; left out: the one in the receipt.
 	Key string `json:"key,omitempty"`
 
+	// Receipt Digest of its whole receipt, as downloadReceipt gives it, stored as an object: what agents have signed is read from it. Left out: they have signed nothing of it.
+	Receipt string `json:"receipt,omitempty"`
+
 	// Shards Digest of its shards: an object of a line of JSON for each, with the columns of the Parquet file as fields.
 	Shards string `json:"shards"`
 }

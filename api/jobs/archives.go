@@ -31,6 +31,7 @@ type ImportInput struct {
 	Body struct {
 		Document string `json:"document" pattern:"^[0-9a-f]{64}$" doc:"Digest of the document of the archive, stored as an object of this project."`
 		Shards   string `json:"shards" pattern:"^[0-9a-f]{64}$" doc:"Digest of its shards: an object of a line of JSON for each, with the columns of the Parquet file as fields."`
+		Receipt  string `json:"receipt,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Digest of its whole receipt, as downloadReceipt gives it, stored as an object: what agents have signed is read from it. Left out: they have signed nothing of it."`
 		Key      string `json:"key,omitempty" maxLength:"500" doc:"The key of the log that made the receipt of the archive, as you know it; left out: the one in the receipt."`
 	}
 }
@@ -62,7 +63,7 @@ func (s *server) importArchive(ctx context.Context, c *rest.Call, in *ImportInpu
 	if err != nil {
 		return nil, err
 	}
-	a, err := s.service.ImportArchive(ctx, c.Principal, project, archive.Import{Document: in.Body.Document, Shards: in.Body.Shards, Key: in.Body.Key})
+	a, err := s.service.ImportArchive(ctx, c.Principal, project, archive.Import{Document: in.Body.Document, Shards: in.Body.Shards, Receipt: in.Body.Receipt, Key: in.Body.Key})
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func namedProblems() []Explanation {
 	for _, e := range []*functions.Error{
 		functions.ErrLeaseExpired, functions.ErrLeaseEnded, functions.ErrLeaseRevoked, functions.ErrBadSignature, functions.ErrBadResult,
 		functions.ErrResultConflict, functions.ErrNotEnrolled, functions.ErrRevision, functions.ErrIdempotencyMismatch, functions.ErrJobEnded, functions.ErrCallFailed,
-		insight.ErrJobGoesOn, functions.ErrJobDeleted, functions.ErrJobArchived, archive.ErrWaits, archive.ErrNoArchive, archive.ErrVersionMissing, archive.ErrJobThere, archive.ErrObjectsMissing, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, submit.ErrSourceNotFinished, fleet.ErrDirectivesChanged,
+		insight.ErrJobGoesOn, functions.ErrJobDeleted, functions.ErrJobArchived, archive.ErrWaits, archive.ErrNoArchive, archive.ErrVersionMissing, archive.ErrJobThere, archive.ErrObjectsMissing, archive.ErrSignaturesMissing, archive.ErrBeingDeleted, auditlog.ErrNoAnswer, auditlog.ErrReceiptNotMade, jobs.ErrNotMeasured, submit.ErrNothingFollows, submit.ErrSourceNotFinished, fleet.ErrDirectivesChanged,
 		registry.ErrFileChanged, tenant.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, fleet.ErrEULAMismatch,
 		fleet.ErrAgentState, fleet.ErrCaught, fleet.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
 		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,
@@ -79,6 +79,7 @@ func domainProblems() []Explanation {
 		{"no_model", http.StatusUnprocessableEntity, "The policy asks an external model, and this installation has none.", "Leave external-model out of the policy; an operator can name one with ostraka server --model-url."},
 		{"code_refused", 409, "This version of the function was refused after a heuristic had found something in it.", "See what was found: ostraka finding list. Mend it and push it again, or allow it: ostraka function review."},
 		{"not_scored", 409, "No heuristic has looked at this version of the function: there is nothing to decide.", "See what there is: ostraka finding list."},
+		{archive.ErrImportBusy.Code, http.StatusTooManyRequests, "The server imports another archive; each takes memory and a processor.", "Ask again after Retry-After."},
 		{jobs.ErrStatsBusy.Code, http.StatusTooManyRequests, "Another request looks at the statistics of a job of the project; each reads up to a million results.", "Ask again after Retry-After."},
 		{jobs.ErrStatsTooSlow.Code, http.StatusServiceUnavailable, "Looking at the attempts of the job took the database longer than one request may.", "Try again when the database has less to do; the metrics of an ended job are measured already."},
 		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},

@@ -76,8 +76,8 @@ func newArchiveDownload(t *terminal, server *serverFlags) *cobra.Command {
 	var dir string
 	var objects bool
 	cmd := newJobCommand(o, "download", "Download the files of an archive", `Download the files of an archive into a folder: JOB.json, which says what the job was, and JOB.parquet with its
-shards. Each is held against its digest on the way, and is complete under its name or not there. They need no
-server: ostraka archive verify checks them, and anything that reads Parquet reads the shards.`,
+shards; and JOB.receipt, the whole receipt with what agents have signed, where one was made. The first two are held
+against their digests on the way, and each is complete under its name or not there. They need no server: ostraka archive verify checks them, and anything that reads Parquet reads the shards.`,
 		func(ctx context.Context, c *connection, id uuid.UUID) error {
 			doc, err := getArchive(ctx, c, id)
 			if err != nil {
@@ -95,6 +95,9 @@ server: ostraka archive verify checks them, and anything that reads Parquet read
 				return err
 			}
 			if err := getObject(ctx, t, c, a.Document.Digest, name+documentSuffix); err != nil {
+				return err
+			}
+			if err := downloadReceipt(ctx, c, id, name); err != nil {
 				return err
 			}
 			if objects {

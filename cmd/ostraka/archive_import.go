@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client"
@@ -21,6 +22,9 @@ import (
 // objectsSuffix names the folder of the objects that an archive refers to.
 const objectsSuffix = ".objects"
 
+// receiptSuffix names the whole receipt of an archive, with what agents have signed.
+const receiptSuffix = ".receipt"
+
 func newArchiveImport(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var results, key string
@@ -28,7 +32,8 @@ func newArchiveImport(t *terminal, server *serverFlags) *cobra.Command {
 		Use: "import FILE.json", Short: "Put the job of an archive into a project, also of another installation", Args: arguments(1),
 		Long: `Put the job of an archive into a project, also of another installation: it stands there as an archived job under the
 ID that it had, with its results, its answer and its receipt. The files are verified here, as ostraka archive verify
-does, and the server checks them again. The project must have the version of the function that the job ran, with the
+does, and the server checks them again. What agents have signed of the receipt is taken from FILE.receipt, which
+ostraka archive download writes. The project must have the version of the function that the job ran, with the
 same digest; push its folder first. Results that are objects are taken from the folder FILE.objects, which
 ostraka archive download --objects makes.
 
@@ -51,7 +56,7 @@ same archive again changes nothing.`,
 			if err != nil {
 				return err
 			}
-			doc, err := importArchive(cmd.Context(), t, c, archiveFiles{document: args[0], results: results, objects: base + objectsSuffix, key: key})
+			doc, err := importArchive(cmd.Context(), t, c, archiveFiles{document: args[0], results: results, objects: base + objectsSuffix, receipt: base + receiptSuffix, key: key})
 			if err != nil {
 				return err
 			}
@@ -65,7 +70,7 @@ same archive again changes nothing.`,
 }
 
 // archiveFiles are those of an archive on this machine.
-type archiveFiles struct{ document, results, objects, key string }
+type archiveFiles struct{ document, results, objects, receipt, key string }
 
 // importArchive sends an archive, and has it imported.
 func importArchive(ctx context.Context, t *terminal, c *connection, f archiveFiles) (doc answer.Document[client.JobArchive], err error) {
@@ -80,11 +85,40 @@ func importArchive(ctx context.Context, t *terminal, c *connection, f archiveFil
 	if err != nil {
 		return doc, err
 	}
-	body := client.ImportArchiveJSONRequestBody{Document: document.Value.Digest, Shards: shards, Key: f.key}
+	receipt, err := sendReceipt(ctx, t, c, f.receipt)
+	if err != nil {
+		return doc, err
+	}
+	body := client.ImportArchiveJSONRequestBody{Document: document.Value.Digest, Shards: shards, Receipt: receipt, Key: f.key}
 	doc, err = tried(ctx, func() (answer.Document[client.JobArchive], error) {
 		return answer.Read[client.JobArchive](c.ImportArchive(ctx, c.project, &client.ImportArchiveParams{}, body))
 	})
 	return doc, explain("importing the archive", err)
+}
+
+// sendReceipt stores the whole receipt, and returns its digest; empty: there is none.
+func sendReceipt(ctx context.Context, t *terminal, c *connection, file string) (digest string, err error) {
+	if _, err := os.Stat(file); os.IsNotExist(err) {
+		return "", nil
+	}
+	doc, err := putFile(ctx, t, c, file)
+	return doc.Value.Digest, err
+}
+
+// downloadReceipt fetches the whole receipt of an archive, where its document has one.
+func downloadReceipt(ctx context.Context, c *connection, job uuid.UUID, name string) error {
+	text, err := readBounded(name+documentSuffix, archive.MaxDocument+1)
+	if err != nil {
+		return fmt.Errorf("reading the document: %w", err)
+	}
+	d, err := archive.Parse(text)
+	if err != nil {
+		return badArchive("%w", err)
+	}
+	if d.Receipt == "" {
+		return nil
+	}
+	return writeWholeFile(name+receiptSuffix, "writing the receipt", func(part io.Writer) error { return writeReceipt(ctx, part, c, job, true) })
 }
 
 // sendShards stores the shards of a file as lines, and returns the digest of these.

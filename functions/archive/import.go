@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -23,6 +24,9 @@ import (
 	file "github.com/ostraka/ostraka/runtime/archive"
 )
 
+// importAgain is after how long it is worth asking again while another archive is imported.
+const importAgain = 10 * time.Second
+
 var (
 	// ErrVersionMissing is for an archive of a function that the project does not have.
 	ErrVersionMissing = &functions.Error{
@@ -33,6 +37,22 @@ var (
 	ErrJobThere = &functions.Error{
 		Kind: functions.KindConflict, Code: "job_there", Message: "the project has that job already, and it did not come out of this archive",
 		Hint: "there is nothing to import; ostraka job get JOB shows it",
+	}
+	// ErrBeingDeleted is for an archive of a job that is being deleted from the project.
+	ErrBeingDeleted = &functions.Error{
+		Kind: functions.KindConflict, Code: "being_deleted", Message: "the job is still being deleted",
+		Hint: "import it again in a moment: what was deleted may be brought back once nothing of it is left",
+	}
+	// ErrSignaturesMissing is for an archive that comes without what agents have signed of its receipt.
+	ErrSignaturesMissing = &functions.Error{
+		Kind: functions.KindConflict, Code: "signatures_missing", Message: "agents have signed the results of the receipt, and the archive came without their signatures",
+		Hint: "download the archive again with ostraka archive download, which writes JOB.receipt, and import it with that file beside it",
+	}
+	// ErrImportBusy is for an archive while the server imports another one: each takes memory and a processor.
+	ErrImportBusy = &functions.Error{
+		Kind: functions.KindExhausted, Code: "import_busy", Message: "the server imports another archive",
+		Hint:  "ask again in a moment: nothing was imported, and no approval was used",
+		Quota: &functions.QuotaExceeded{Name: "import", Limit: 1, Used: 1, Again: importAgain},
 	}
 	// ErrObjectsMissing is for an archive whose results refer to objects that are not stored.
 	ErrObjectsMissing = &functions.Error{
@@ -45,25 +65,13 @@ var (
 type Import struct {
 	Document string // digest of the document
 	Shards   string // digest of the shards as lines, see file.ReadLines
+	Receipt  string // digest of the whole receipt, with what agents have signed; empty: they have not
 	Key      string // of the log that made its receipt; empty: the one in the receipt
 }
 
 // ImportArchive puts the job of an archive into a project, as an archived one. Everything that the archive says of itself is checked before, and
 // the file of shards is written anew: servers read no Parquet that others have written. Asking twice is harmless.
 func (s *Service) ImportArchive(ctx context.Context, by functions.Principal, project uuid.UUID, in Import) (a functions.JobArchive, err error) {
-	select { // one at a time: it takes memory and a processor
-	case s.importing <- struct{}{}:
-		defer func() { <-s.importing }()
-	case <-ctx.Done():
-		return a, ctx.Err()
-	}
-	facts := guardian.DataFacts{Data: guardian.Data{Type: "archive", Name: in.Document}}
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error { // before it costs anything
-		return s.env.Ask(ctx, tx, base.Intent{By: by, Project: project, Kind: guardian.DataImport, Subject: in.Document, Facts: facts})
-	})
-	if err != nil {
-		return a, err
-	}
 	i, err := s.readImport(ctx, project, in)
 	if err != nil {
 		return a, err
@@ -71,22 +79,67 @@ func (s *Service) ImportArchive(ctx context.Context, by functions.Principal, pro
 	if a, there, err := s.imported(ctx, project, i); err != nil || there {
 		return a, err
 	}
+	intent := i.intent(by, project)
+	if err := s.judgeImport(ctx, intent, i); err != nil {
+		return a, err
+	}
+	done, err := s.takePlace()
+	if err != nil {
+		return a, err
+	}
+	defer done()
+	if err := s.readSigned(ctx, project, &i, in.Receipt); err != nil {
+		return a, err
+	}
 	if err := s.copyImport(ctx, project, &i); err != nil {
 		return a, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		a, err = s.endImport(ctx, tx, by, i)
+		a, err = s.endImport(ctx, tx, intent, i)
 		return err
 	})
 	return a, err
 }
 
-// imported returns the archive that came out of the same document before.
-func (s *Service) imported(ctx context.Context, project uuid.UUID, i importedJob) (a functions.JobArchive, there bool, err error) {
-	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+// intent is an import in the words of the rooms.
+func (i importedJob) intent(by functions.Principal, project uuid.UUID) base.Intent {
+	facts := guardian.DataFacts{Data: guardian.Data{Type: "archive", Name: i.sent}}
+	return base.Intent{By: by, Project: project, Kind: guardian.DataImport, Subject: i.sent, Facts: facts}
+}
+
+// takePlace takes the place of the one archive that is imported at a time. Whoever finds it taken asks again: nobody waits in a server's memory.
+func (s *Service) takePlace() (done func(), err error) {
+	select {
+	case s.importing <- struct{}{}:
+		return func() { <-s.importing }, nil
+	default:
+		return nil, ErrImportBusy
+	}
+}
+
+// errJudged ends a transaction in which the guardian has agreed, so that nothing of it stays.
+var errJudged = errors.New("the guardian has agreed")
+
+// judgeImport asks the guardian before an import costs anything, and uses no approval: that is used where the import is written.
+func (s *Service) judgeImport(ctx context.Context, intent base.Intent, i importedJob) error {
+	err := s.env.Project(ctx, intent.Project, func(tx *store.Tx) error {
+		if err := s.env.Ask(ctx, tx, intent); err != nil {
+			return err
+		}
 		if _, _, err := findVersion(ctx, tx, i.doc.Function); err != nil {
 			return err
 		}
+		return errJudged
+	})
+	if errors.Is(err, errJudged) {
+		return nil
+	}
+	return err
+}
+
+// imported returns the archive that came out of the same document before.
+func (s *Service) imported(ctx context.Context, project uuid.UUID, i importedJob) (a functions.JobArchive, there bool, err error) {
+	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
 		a, there, err = thereAlready(ctx, tx, i)
 		return err
 	})
@@ -103,7 +156,7 @@ func thereAlready(ctx context.Context, tx *store.Tx, i importedJob) (a functions
 	case err != nil || !found:
 		return a, false, err
 	case job.State == functions.JobDeleting:
-		return a, true, functions.ErrJobDeleted
+		return a, true, ErrBeingDeleted.With("job %s is still being deleted", i.job.ID)
 	case job.Imported != i.sent:
 		return a, true, ErrJobThere.With("job %s is in the project already, and did not come out of this archive", i.job.ID)
 	}
@@ -183,15 +236,24 @@ func (s *Service) findObjects(ctx context.Context, project uuid.UUID, i *importe
 }
 
 // endImport writes the rows of an imported job. It is one transaction.
-func (s *Service) endImport(ctx context.Context, tx *store.Tx, by functions.Principal, i importedJob) (a functions.JobArchive, err error) {
+func (s *Service) endImport(ctx context.Context, tx *store.Tx, intent base.Intent, i importedJob) (a functions.JobArchive, err error) {
 	if a, there, err := thereAlready(ctx, tx, i); err != nil || there {
 		return a, err
 	}
+	if err := s.env.Ask(ctx, tx, intent); err != nil { // which uses an approval up
+		return a, err
+	}
+	by := intent.By
 	if there, err := i.insert(ctx, tx, by.Actor()); err != nil || there {
 		if err == nil { // another request was faster
 			a, _, err = thereAlready(ctx, tx, i)
 		}
 		return a, err
+	}
+	if i.signed != nil {
+		if err := s.receipts.KeepImported(ctx, tx, i.job.ID, *i.signed); err != nil {
+			return a, err
+		}
 	}
 	detail := map[string]any{
 		"from": i.doc.Project, "archived_at": i.doc.ArchivedAt, "archived_by": i.doc.ArchivedBy, "created_by": i.job.CreatedBy,
@@ -230,7 +292,7 @@ func (i importedJob) insert(ctx context.Context, tx *store.Tx, by string) (there
 	}
 	d := i.doc
 	if _, err := store.Exec(ctx, tx, sql.AddImportedArchive, j.ID, by, d.Results.Digest, d.Results.Bytes, d.Results.Rows, i.document.Digest, i.document.Bytes,
-		i.counts.Accepted, i.counts.Provisional, i.counts.Review, i.counts.Failed, i.counts.Cancelled, d.Shards.Attempts, c.verification, d.Project, i.sent, d.Receipt); err != nil {
+		i.counts.Accepted, i.counts.Provisional, i.counts.Review, i.counts.Failed, i.counts.Cancelled, d.Shards.Attempts, c.verification, d.Project, i.sent, i.proof); err != nil {
 		return false, err
 	}
 	if len(i.kept) > 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/turns"
 	file "github.com/ostraka/ostraka/runtime/archive"
@@ -29,12 +30,15 @@ const maxImportObjects = 100_000
 type importedJob struct {
 	sent     string // digest of the document as it was sent
 	shards   string // digest of its shards as lines
+	proof    string // its receipt, as it is kept; empty: it has none
 	doc      file.Document
 	document functions.ArchivedFile // as it is written here
 	job      functions.Job
-	receipt  *audit.Statement // nil: it has none
+	receipt  *audit.Statement       // nil: it has none
+	signed   *auditlog.WholeReceipt // with what agents have signed; nil: nothing was
 	counts   functions.ShardCounts
 	rows     int64
+	key      string          // by which its receipt was verified; empty: its own
 	objects  map[string]bool // what its shards refer to, and whether a result is that object
 	kept     []string        // those that are there
 }
@@ -59,17 +63,29 @@ func (s *Service) readImport(ctx context.Context, project uuid.UUID, in Import) 
 	if err != nil {
 		return i, registry.ObjectError(err, in.Document)
 	}
-	i, err = parseImport(text, in.Key)
+	if i.doc, err = file.Parse(text); err != nil {
+		return i, badImport(err)
+	}
+	key := in.Key
+	if i.doc.Project == project.String() { // its own log says what happened in it, and no other
+		if key, err = s.receipts.LogKey(ctx, project); err != nil {
+			return i, err
+		}
+	}
+	i, err = parseImport(text, key)
 	if err != nil {
 		return i, badImport(err)
 	}
-	i.sent, i.shards = in.Document, in.Shards
+	i.sent, i.shards, i.key = in.Document, in.Shards, key
 	return i, nil
 }
 
 // parseImport reads a document, which may come from anybody.
 func parseImport(text []byte, key string) (i importedJob, err error) {
 	if i.doc, err = file.Parse(text); err != nil {
+		return i, err
+	}
+	if err := CheckNames(text, i.doc); err != nil {
 		return i, err
 	}
 	i.objects = map[string]bool{}
@@ -82,7 +98,7 @@ func parseImport(text []byte, key string) (i importedJob, err error) {
 	if err := i.checkRecord(); err != nil {
 		return i, fmt.Errorf("the record of the job: %w", err)
 	}
-	return i, i.openReceipt(key)
+	return i, i.openReceipt(text, key)
 }
 
 // checkRecord says what of a record cannot be, or is about something else than the document.
@@ -132,20 +148,56 @@ func checkAnswer(a *functions.Aggregate) error {
 	return nil
 }
 
-// openReceipt verifies the receipt, and that it is about this job.
-func (i *importedJob) openReceipt(key string) error {
+// openReceipt verifies the receipt, and that the document says what it says.
+func (i *importedJob) openReceipt(text []byte, key string) error {
 	if i.doc.Receipt == "" {
 		return nil
 	}
-	r, err := audit.OpenReceipt(bytes.TrimSpace([]byte(i.doc.Receipt)), key)
+	receipt := bytes.TrimSpace([]byte(i.doc.Receipt))
+	r, err := audit.OpenReceipt(receipt, key)
 	if err != nil {
 		return fmt.Errorf("its receipt: %w", err)
 	}
 	said := r.Statement
-	if said.Job != i.doc.Job || said.Project != i.doc.Project || said.Function.Digest != i.doc.Function.Digest || said.State != i.doc.State {
+	if said.Job != i.doc.Job || said.Project != i.doc.Project || said.Function.Digest != i.doc.Function.Digest {
 		return errors.New("its receipt is about another job")
 	}
-	i.receipt = &said
+	if _, err := CompareDocument(text, said); err != nil {
+		return err
+	}
+	i.receipt, i.proof = &said, string(receipt)
+	return nil
+}
+
+// readSigned reads the receipt with what agents have signed, where they have.
+func (s *Service) readSigned(ctx context.Context, project uuid.UUID, i *importedJob, digest string) error {
+	if i.receipt == nil || i.receipt.Signed == nil {
+		return nil
+	}
+	if digest == "" {
+		return ErrSignaturesMissing
+	}
+	if err := registry.CheckDigest(digest); err != nil {
+		return err
+	}
+	in, _, err := s.env.Blobs.Open(ctx, project, digest)
+	if err != nil {
+		return registry.ObjectError(err, digest)
+	}
+	defer func() { _ = in.Close() }() // it was only read
+	whole, err := auditlog.ReadReceipt(in, i.key)
+	if err != nil {
+		return badImport(fmt.Errorf("the receipt with what agents have signed: %w", err))
+	}
+	inDocument, err := i.receipt.Canonical()
+	if err != nil {
+		return badImport(err)
+	}
+	given, err := whole.Statement.Canonical()
+	if err != nil || !bytes.Equal(inDocument, given) {
+		return badImport(errors.Join(errors.New("the receipt with what agents have signed is another one than that of the document"), err))
+	}
+	i.signed, i.proof = &whole, string(whole.Text) // whose head proves the keys in its lines
 	return nil
 }
 

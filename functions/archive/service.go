@@ -12,8 +12,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/blob"
+	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
+	"github.com/ostraka/ostraka/functions/store"
 )
 
 // MaxBytes is how long the file of an archive may be: what an object store takes in one request.
@@ -23,6 +25,10 @@ const MaxBytes = blob.MaxObject
 type Receipts interface {
 	// ReceiptText is the receipt of a job without the lines of its shards; empty where none was made.
 	ReceiptText(ctx context.Context, project, job uuid.UUID) (string, error)
+	// KeepImported writes what agents have signed of the receipt of an imported job.
+	KeepImported(ctx context.Context, tx *store.Tx, job uuid.UUID, w auditlog.WholeReceipt) error
+	// LogKey is the key by which the log of a project is verified.
+	LogKey(ctx context.Context, project uuid.UUID) (string, error)
 }
 
 // Options are what a Service is made of.

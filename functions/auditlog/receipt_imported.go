@@ -30,16 +30,16 @@ func importedReceipt(ctx context.Context, tx *store.Tx, job uuid.UUID) (JobRecei
 	return JobReceipt{Job: job, State: ReceiptMade, Done: row.Accepted, Shards: row.Accepted, AskedBy: row.AskedBy, AskedAt: row.AskedAt, MadeAt: &row.AskedAt}, err
 }
 
-// importedText is the receipt of an imported job as it came, and whether its shards have draws; nil: the job ran here, or came without.
-func importedText(ctx context.Context, tx *store.Tx, job uuid.UUID) (text []byte, draws bool, err error) {
+// importedText is the receipt of an imported job as it came; no text: the job ran here, or came without.
+func importedText(ctx context.Context, tx *store.Tx, job uuid.UUID) (first receiptFirst, err error) {
 	row, found, err := store.One[importedRow](ctx, tx, sql.ImportedReceipt, job)
 	if err != nil || !found {
-		return nil, false, err
+		return first, err
 	}
-	text = bytes.TrimSpace([]byte(row.Receipt))
+	text := bytes.TrimSpace([]byte(row.Receipt))
 	r, err := auditlog.OpenReceipt(text, "")
 	if err != nil {
-		return nil, false, fmt.Errorf("reading the receipt of imported job %s: %w", job, err)
+		return first, fmt.Errorf("reading the receipt of imported job %s: %w", job, err)
 	}
-	return text, r.Statement.Draws != nil, nil
+	return receiptFirst{text: text, draws: r.Statement.Draws != nil, signed: r.Statement.Signed != nil}, nil
 }

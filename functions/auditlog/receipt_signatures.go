@@ -20,6 +20,7 @@ import (
 const (
 	lineOfKey        int16 = 0
 	lineOfSubmission int16 = 1
+	lineOfImport     int16 = 2 // either, as it came with the receipt of an imported job: its proof is by the head of that receipt
 )
 
 // signatureLine is a line about what agents have signed.

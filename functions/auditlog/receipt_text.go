@@ -109,7 +109,7 @@ func (s *Service) receiptText(ctx context.Context, project, job uuid.UUID) (firs
 		if err := base.NotDeleted(ctx, tx, job); err != nil {
 			return err
 		}
-		if first.text, first.draws, err = importedText(ctx, tx, job); err != nil || first.text != nil {
+		if first, err = importedText(ctx, tx, job); err != nil || first.text != nil {
 			return err
 		}
 		row, found, err := store.One[receiptRow](ctx, tx, sql.GetReceipt, job)

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"bytes"
+	"encoding/hex"
+	"errors"
 	"strings"
 	"testing"
 
@@ -22,6 +24,7 @@ import (
 type sentArchive struct {
 	document []byte
 	shards   []byte
+	receipt  []byte // with what agents have signed; nil: none
 }
 
 // taken takes an archive along: its document, and its shards as lines.
@@ -32,7 +35,11 @@ func (w *world) taken(a functions.JobArchive) sentArchive {
 	for _, s := range shards {
 		require.NoError(w.t, file.WriteLine(&lines, s))
 	}
-	return sentArchive{w.object(a.Document.Digest), lines.Bytes()}
+	s := sentArchive{document: w.object(a.Document.Digest), shards: lines.Bytes()}
+	if bytes.Contains(s.document, []byte(`"receipt":`)) {
+		s.receipt = w.downloaded(a.Job)
+	}
+	return s
 }
 
 // stored stores an archive as objects of a project.
@@ -42,7 +49,13 @@ func (w *world) stored(project uuid.UUID, s sentArchive) (in archive.Import) {
 	require.NoError(w.t, err)
 	shards, err := w.PutObject(w.t.Context(), project, "", bytes.NewReader(s.shards))
 	require.NoError(w.t, err)
-	return archive.Import{Document: document.Digest, Shards: shards.Digest}
+	in = archive.Import{Document: document.Digest, Shards: shards.Digest}
+	if s.receipt != nil {
+		receipt, err := w.PutObject(w.t.Context(), project, "", bytes.NewReader(s.receipt))
+		require.NoError(w.t, err)
+		in.Receipt = receipt.Digest
+	}
+	return in
 }
 
 // elsewhere is another project with the same function.
@@ -95,16 +108,12 @@ func TestAnImportedArchiveIsReadAsWhereItRan(t *testing.T) {
 	made, err := w.MakeReceipt(ctx, by, project, job.ID)
 	require.NoError(t, err)
 	require.Equal(t, "made", string(made.State))
-	var text bytes.Buffer
-	for part, err := range w.ReceiptBytes(ctx, project, job.ID, true) {
-		require.NoError(t, err)
-		text.Write(part)
-	}
-	parts := bytes.Split(bytes.TrimSuffix(text.Bytes(), []byte("\n")), []byte("\n"))
-	r, err := audit.OpenReceipt(parts[0], head.Key)
-	require.NoError(t, err, "by the log of where it ran")
-	require.Equal(t, home.String(), r.Statement.Project)
-	require.Len(t, parts[1:], len(lines))
+	check, err := verifyReceipt(w.downloaded(job.ID), head.Key)
+	require.NoError(t, err, "by the log of where it ran, with what agents have signed")
+	require.Equal(t, sent.receipt, w.downloaded(job.ID), "as it was taken along")
+	signed, unsigned := check.Signed()
+	require.EqualValues(t, 2*len(lines), signed)
+	require.Zero(t, unsigned)
 	require.Equal(t, int64(1), w.count("select count(*) from audit where action = 'job.import' and detail ->> 'from' = $1", home.String()))
 
 	w.ageObjects()
@@ -115,11 +124,62 @@ func TestAnImportedArchiveIsReadAsWhereItRan(t *testing.T) {
 	w.settleAll()
 	_, err = w.GetJob(ctx, project, job.ID)
 	requireCode(t, err, "job_deleted")
-	_, err = w.ImportArchive(ctx, by, project, w.stored(project, sent))
-	require.NoError(t, err, "who has the archive may bring back what was deleted")
-	require.Len(t, w.allResults(job.ID, jobs.ResultQuery{After: -1}), 1030)
+	for range 2 {
+		_, err = w.ImportArchive(ctx, by, project, w.stored(project, sent))
+		require.NoError(t, err, "who has the archive may bring back what was deleted")
+		require.Len(t, w.allResults(job.ID, jobs.ResultQuery{After: -1}), 1030)
+		_, err = w.DeleteJob(ctx, by, project, job.ID)
+		require.NoError(t, err, "and delete it again")
+		_, err = w.ImportArchive(ctx, by, project, w.stored(project, sent))
+		require.ErrorIs(t, err, archive.ErrBeingDeleted)
+		w.settleAll()
+		_, err = w.GetJob(ctx, project, job.ID)
+		requireCode(t, err, "job_deleted")
+		require.Equal(t, int64(1), w.count("select count(*) from deleted_jobs where id = $1 and erased_at is not null", job.ID))
+	}
 	w.project = home
 	require.Len(t, w.allResults(job.ID, jobs.ResultQuery{After: -1}), 1030, "where it ran it stays")
+}
+
+// verifyReceipt verifies a whole receipt as ostraka receipt verify does.
+func verifyReceipt(text []byte, key string) (*audit.SignatureCheck, error) {
+	lines := bytes.Split(bytes.TrimSuffix(text, []byte("\n")), []byte("\n"))
+	r, err := audit.OpenReceipt(lines[0], key)
+	if err != nil {
+		return nil, err
+	}
+	var peaks audit.Peaks
+	check := audit.NewSignatureCheck(r)
+	for _, line := range lines[1:] {
+		if audit.IsSignedLine(line) {
+			if err := check.Line(line); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		shard, err := audit.ParseShardLine(line)
+		if err != nil {
+			return nil, err
+		}
+		peaks.Add(audit.Leaf(line))
+		if err := check.Shard(shard); err != nil {
+			return nil, err
+		}
+	}
+	if root := peaks.Root(); hex.EncodeToString(root[:]) != r.Statement.Shards.Root {
+		return nil, errors.New("the tree is not that of the lines")
+	}
+	return check, check.End()
+}
+
+// withoutSigned is a receipt without the lines of what agents have signed.
+func withoutSigned(receipt []byte) (text []byte) {
+	for line := range bytes.Lines(receipt) {
+		if !audit.IsSignedLine(bytes.TrimSuffix(line, []byte("\n"))) {
+			text = append(text, line...)
+		}
+	}
+	return text
 }
 
 // TestWhatIsNoArchiveIsNotImported changes one thing of an archive at a time.
@@ -139,17 +199,26 @@ func TestWhatIsNoArchiveIsNotImported(t *testing.T) {
 		is   sentArchive
 		says string
 	}{
-		"an output":           {sentArchive{sent.document, changed(sent.shards, `"output":"`, `"output":" `)}, "has the digest"},
-		"a shard too few":     {sentArchive{sent.document, sent.shards[:bytes.IndexByte(sent.shards, '\n')+1]}, "there are 1 shards"},
-		"a shard twice":       {sentArchive{sent.document, append(bytes.Clone(sent.shards), sent.shards...)}, "shard 0 stands where shard 3 belongs"},
-		"another agent":       {sentArchive{sent.document, changed(sent.shards, `"attempts":[{"agent":"`, `"attempts":[{"agent":"x`)}, "is no agent"},
-		"a vote":              {sentArchive{sent.document, changed(sent.shards, `"agrees":true`, `"agrees":false`)}, "its receipt is about other shards"},
-		"a field":             {sentArchive{sent.document, changed(sent.shards, `"shard":0`, `"shard":0,"more":1`)}, "unknown field"},
-		"no document":         {sentArchive{sent.shards, sent.shards}, "not one of an archive"},
-		"another count":       {sentArchive{changed(sent.document, `"accepted":3`, `"accepted":2`), sent.shards}, "its counts"},
-		"the record's policy": {sentArchive{changed(sent.document, `"quorum":2`, `"quorum":99`), sent.shards}, "quorum 99"},
-		"the receipt":         {sentArchive{changed(sent.document, `\"accepted\":3`, `\"accepted\":2`), sent.shards}, "its receipt"},
-		"another state":       {sentArchive{changed(sent.document, `"state":"finished"`, `"state":"failed"`), sent.shards}, "another job"},
+		"an output":           {sentArchive{sent.document, changed(sent.shards, `"output":"`, `"output":" `), sent.receipt}, "has the digest"},
+		"a shard too few":     {sentArchive{sent.document, sent.shards[:bytes.IndexByte(sent.shards, '\n')+1], sent.receipt}, "there are 1 shards"},
+		"a shard twice":       {sentArchive{sent.document, append(bytes.Clone(sent.shards), sent.shards...), sent.receipt}, "shard 0 stands where shard 3 belongs"},
+		"another agent":       {sentArchive{sent.document, changed(sent.shards, `"attempts":[{"agent":"`, `"attempts":[{"agent":"x`), sent.receipt}, "is no agent"},
+		"a vote":              {sentArchive{sent.document, changed(sent.shards, `"agrees":true`, `"agrees":false`), sent.receipt}, "its receipt is about other shards"},
+		"a field":             {sentArchive{sent.document, changed(sent.shards, `"shard":0`, `"shard":0,"more":1`), sent.receipt}, "unknown field"},
+		"no document":         {sentArchive{sent.shards, sent.shards, sent.receipt}, "not one of an archive"},
+		"another count":       {sentArchive{changed(sent.document, `"accepted":3`, `"accepted":2`), sent.shards, sent.receipt}, "its counts"},
+		"the record's policy": {sentArchive{changed(sent.document, `"quorum":2`, `"quorum":99`), sent.shards, sent.receipt}, "quorum 99"},
+		"the receipt":         {sentArchive{changed(sent.document, `\"accepted\":3`, `\"accepted\":2`), sent.shards, sent.receipt}, "its receipt"},
+		"the answer":          {sentArchive{changed(sent.document, `"aggregate":{"value":{`, `"aggregate":{"value":{"forged":1,`), sent.shards, sent.receipt}, "record.aggregate.value is "},
+		"another target":      {sentArchive{changed(sent.document, `"quorum":2`, `"quorum":1`), sent.shards, sent.receipt}, "record.policy is "},
+		"a field twice":       {sentArchive{changed(sent.document, `"quorum":2`, `"quorum":2,"quorum":1`), sent.shards, sent.receipt}, "quorum"},
+		"in other letters":    {sentArchive{changed(sent.document, `"quorum":2`, `"quorum":2,"Quorum":1`), sent.shards, sent.receipt}, `a field "Quorum"`},
+		"letters of another":  {sentArchive{changed(sent.document, `"aggregate":{`, `"aggregatE":{"count":9},"aggregate":{`), sent.shards, sent.receipt}, `a field "aggregatE"`},
+		"a signature":         {sentArchive{sent.document, sent.shards, changed(sent.receipt, `"signature":"`, `"signature":"00`)}, "signed"},
+		"no signature":        {sentArchive{sent.document, sent.shards, withoutSigned(sent.receipt)}, "that the log vouches for"},
+		"half a receipt":      {sentArchive{sent.document, sent.shards, sent.receipt[:bytes.LastIndexByte(sent.receipt[:len(sent.receipt)-1], '\n')+1]}, "signed"},
+
+		"another state": {sentArchive{changed(sent.document, `"state":"finished"`, `"state":"failed"`), sent.shards, sent.receipt}, "another job"},
 	} {
 		_, err := w.ImportArchive(ctx, by, project, w.stored(project, c.is))
 		requireCode(t, err, "bad_archive")
@@ -162,7 +231,10 @@ func TestWhatIsNoArchiveIsNotImported(t *testing.T) {
 	_, err = w.ImportArchive(ctx, by, project, in)
 	requireCode(t, err, "bad_archive")
 	require.ErrorContains(t, err, "its receipt", "of another log than the one that is known")
-	_, err = w.ImportArchive(ctx, by, project, archive.Import{Document: in.Document, Shards: strings.Repeat("0", 64)})
+	in.Key, in.Receipt = "", ""
+	_, err = w.ImportArchive(ctx, by, project, in)
+	require.ErrorIs(t, err, archive.ErrSignaturesMissing)
+	_, err = w.ImportArchive(ctx, by, project, archive.Import{Document: in.Document, Receipt: w.stored(project, sent).Receipt, Shards: strings.Repeat("0", 64)})
 	requireCode(t, err, "not_found")
 	_, err = w.ImportArchive(ctx, w.by, w.project, w.stored(w.project, sent))
 	require.ErrorIs(t, err, archive.ErrJobThere, "where it ran it is there")

@@ -1,7 +1,8 @@
-package main
+package archive
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +11,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ostraka/ostraka/audit"
-	"github.com/ostraka/ostraka/runtime/archive"
+	file "github.com/ostraka/ostraka/runtime/archive"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
@@ -25,30 +27,8 @@ type documentCheck struct {
 	err      error    // the first difference
 }
 
-// checkFieldNames refuses a document that other programs read otherwise than this one: with a field that stands in it twice, or in other letters.
-func checkFieldNames(text []byte) error {
-	if err := canonical.Valid(bytes.TrimSpace(text), archive.MaxDocument+1); err != nil {
-		return fmt.Errorf("the document: %w", err)
-	}
-	for _, at := range []string{"", "function", "shards", "results"} {
-		var fields map[string]json.RawMessage
-		part, found := valueAt(text, at)
-		if !found || json.Unmarshal(part, &fields) != nil {
-			return fmt.Errorf("the document has no object %s", at)
-		}
-		for name := range fields {
-			if !fieldName.MatchString(name) {
-				return fmt.Errorf("the document has a field %.40q, which is none of its own", name)
-			}
-		}
-	}
-	return nil
-}
-
-var fieldName = regexp.MustCompile(`^[a-z_]+$`)
-
-// compareDocument compares a document with what the log vouches for, and names what the receipt does not prove.
-func compareDocument(text []byte, said audit.Statement) (notProved []string, err error) {
+// CompareDocument compares the document of an archive with what the log vouches for, and names what the receipt does not prove.
+func CompareDocument(text []byte, said audit.Statement) (notProved []string, err error) {
 	c := &documentCheck{root: text, compared: []string{"format", "results", "receipt"}} // which are looked at elsewhere
 	c.text("project", said.Project)
 	c.text("job", said.Job)
@@ -119,14 +99,33 @@ func (c *documentCheck) is(path string, want json.RawMessage) {
 
 func (c *documentCheck) differs(path, got, want string) {
 	if c.err == nil {
-		c.err = fmt.Errorf("%s %s, and the receipt says %s", path, plain(got), plain(shorten(want)))
+		c.err = fmt.Errorf("%s %s, and the receipt says %s", path, shown(got), shown(shorten(want)))
 	}
+}
+
+// shorten cuts what others have written to what fits in a sentence.
+func shorten(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}
+
+// shown makes what others have written safe for a terminal and a log.
+func shown(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return '·'
+		}
+		return r
+	}, text)
 }
 
 // sameJSON says whether two documents mean the same.
 func sameJSON(a, b json.RawMessage) bool {
-	x, err := canonical.Form(a, archive.MaxDocument)
-	y, other := canonical.Form(b, archive.MaxDocument)
+	x, err := canonical.Form(a, file.MaxDocument)
+	y, other := canonical.Form(b, file.MaxDocument)
 	return err == nil && other == nil && bytes.Equal(x, y)
 }
 
@@ -152,7 +151,7 @@ func (c *documentCheck) time(path string, want time.Time) {
 		return
 	}
 	if !found || json.Unmarshal(value, &got) != nil || !got.Equal(want) {
-		c.differs(path, "is "+firstOf(string(value), "missing"), want.Format(time.RFC3339Nano))
+		c.differs(path, "is "+cmp.Or(string(value), "missing"), want.Format(time.RFC3339Nano))
 	}
 }
 
@@ -307,7 +306,7 @@ func (c *documentCheck) stored(path, object, digest string, value json.RawMessag
 		c.compared = append(c.compared, path)
 		same := value != nil && sameJSON(got, value)
 		if !same && !hasDigest(got, digest) {
-			c.differs(path, "is "+shorten(string(got)), firstOf(string(value), "that its digest is "+digest))
+			c.differs(path, "is "+shorten(string(got)), cmp.Or(string(value), "that its digest is "+digest))
 		}
 		c.is(object, nil)
 		return

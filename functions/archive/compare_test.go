@@ -1,0 +1,26 @@
+package archive
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEscapesOfHTML(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `{"a":"<b>&","c":"\\u003c","d":"\n\u0041"}`, string(unescapedHTML([]byte(`{"a":"\u003cb\u003e\u0026","c":"\\u003c","d":"\n\u0041"}`))))
+}
+
+// TestOneArchiveAtATime: whoever finds the place taken is told to ask again, and waits nowhere.
+func TestOneArchiveAtATime(t *testing.T) {
+	t.Parallel()
+	s := &Service{importing: make(chan struct{}, 1)}
+	done, err := s.takePlace()
+	require.NoError(t, err)
+	_, err = s.takePlace()
+	require.ErrorIs(t, err, ErrImportBusy)
+	done()
+	done, err = s.takePlace()
+	require.NoError(t, err)
+	done()
+}
