@@ -72,15 +72,18 @@ type Import struct {
 // ImportArchive puts the job of an archive into a project, as an archived one. Everything that the archive says of itself is checked before, and
 // the file of shards is written anew: servers read no Parquet that others have written. Asking twice is harmless.
 func (s *Service) ImportArchive(ctx context.Context, by functions.Principal, project uuid.UUID, in Import) (a functions.JobArchive, err error) {
+	if a, there, err := s.importedBefore(ctx, project, in); err != nil || there {
+		return a, err
+	}
+	intent := in.intent(by, project)
+	if err := s.judgeImport(ctx, intent); err != nil {
+		return a, err
+	}
 	i, err := s.readImport(ctx, project, in)
 	if err != nil {
 		return a, err
 	}
 	if a, there, err := s.imported(ctx, project, i); err != nil || there {
-		return a, err
-	}
-	intent := i.intent(by, project)
-	if err := s.judgeImport(ctx, intent, i); err != nil {
 		return a, err
 	}
 	done, err := s.takePlace()
@@ -102,9 +105,9 @@ func (s *Service) ImportArchive(ctx context.Context, by functions.Principal, pro
 }
 
 // intent is an import in the words of the rooms.
-func (i importedJob) intent(by functions.Principal, project uuid.UUID) base.Intent {
-	facts := guardian.DataFacts{Data: guardian.Data{Type: "archive", Name: i.sent}}
-	return base.Intent{By: by, Project: project, Kind: guardian.DataImport, Subject: i.sent, Facts: facts}
+func (in Import) intent(by functions.Principal, project uuid.UUID) base.Intent {
+	facts := guardian.DataFacts{Data: guardian.Data{Type: "archive", Name: in.Document}}
+	return base.Intent{By: by, Project: project, Kind: guardian.DataImport, Subject: in.Document, Facts: facts}
 }
 
 // takePlace takes the place of the one archive that is imported at a time. Whoever finds it taken asks again: nobody waits in a server's memory.
@@ -120,13 +123,10 @@ func (s *Service) takePlace() (done func(), err error) {
 // errJudged ends a transaction in which the guardian has agreed, so that nothing of it stays.
 var errJudged = errors.New("the guardian has agreed")
 
-// judgeImport asks the guardian before an import costs anything, and uses no approval: that is used where the import is written.
-func (s *Service) judgeImport(ctx context.Context, intent base.Intent, i importedJob) error {
+// judgeImport asks the guardian before anything is read, and uses no approval: that is used where the import is written.
+func (s *Service) judgeImport(ctx context.Context, intent base.Intent) error {
 	err := s.env.Project(ctx, intent.Project, func(tx *store.Tx) error {
 		if err := s.env.Ask(ctx, tx, intent); err != nil {
-			return err
-		}
-		if _, _, err := findVersion(ctx, tx, i.doc.Function); err != nil {
 			return err
 		}
 		return errJudged
@@ -137,10 +137,26 @@ func (s *Service) judgeImport(ctx context.Context, intent base.Intent, i importe
 	return err
 }
 
-// imported returns the archive that came out of the same document before.
+// imported says whether the job is there already, and that the project has the version of its function.
 func (s *Service) imported(ctx context.Context, project uuid.UUID, i importedJob) (a functions.JobArchive, there bool, err error) {
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		a, there, err = thereAlready(ctx, tx, i)
+		if a, there, err = thereAlready(ctx, tx, i); err != nil || there {
+			return err
+		}
+		_, _, err = findVersion(ctx, tx, i.doc.Function)
+		return err
+	})
+	return a, there, err
+}
+
+// importedBefore returns the archive that came out of a document before. It is looked for first: what is there needs no approval.
+func (s *Service) importedBefore(ctx context.Context, project uuid.UUID, in Import) (a functions.JobArchive, there bool, err error) {
+	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
+		var job uuid.UUID
+		if job, there, err = store.Value[uuid.UUID](ctx, tx, sql.ImportedBefore, in.Document); err != nil || !there {
+			return err
+		}
+		a, there, err = store.Value[functions.JobArchive](ctx, tx, sql.GetArchive, job)
 		return err
 	})
 	return a, there, err

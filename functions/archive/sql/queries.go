@@ -26,6 +26,7 @@ var (
 	FindVersion            = store.Load(files, "find_version")
 	GetArchive             = store.Load(files, "get_archive")
 	ArchivedMetrics        = store.Load(files, "archived_metrics")
+	ImportedBefore         = store.Load(files, "imported_before")
 	ImportedJob            = store.Load(files, "imported_job")
 	JobsToArchive          = store.Load(files, "jobs_to_archive")
 	JobsToPack             = store.Load(files, "jobs_to_pack")
