@@ -7,16 +7,17 @@ import (
 	"strconv"
 )
 
-// maxAwaited is how many results may be signed in lines that are read already whose own lines are to come: what a reader keeps at most. Servers write a
-// submission just before the first of its shards.
-const maxAwaited = 1 << 21
+// maxAwaited is how many results may be signed in lines that are read already while some of these results' own lines are to come, whether they are shown
+// or not: what a reader keeps at most. Servers write a submission just before the first of its shards.
+const maxAwaited = 1 << 20
 
 // SignatureCheck verifies what agents have signed of a receipt, line by line, in the order of the file.
 type SignatureCheck struct {
 	receipt  Receipt
 	signers  map[string]signer
 	awaited  map[int64][]awaited // by the shard
-	waiting  int                 // how many there are
+	waiting  int64               // how many there are
+	open     int                 // results of the submissions that are not whole
 	tree     Peaks
 	found    SignedStated
 	unsigned int64
@@ -30,7 +31,7 @@ type SignatureCheck struct {
 // awaited is the place of a result in a submission.
 type awaited struct {
 	in *openSubmission
-	at int
+	at int // among those that are shown
 }
 
 // openSubmission is a submission of which some lines are to come.
@@ -79,6 +80,9 @@ func (c *SignatureCheck) signer(l SignerLine) error {
 	if err != nil {
 		return err
 	}
+	if c.found.Agents == c.receipt.Statement.Signed.Agents {
+		return fmt.Errorf("keys of more than %d agents stand there, and the statement says of no more", c.found.Agents)
+	}
 	agent := s.record.Subject
 	if _, twice := c.signers[agent]; twice {
 		return fmt.Errorf("the key of agent %s stands there twice", agent)
@@ -98,28 +102,56 @@ func (c *SignatureCheck) submission(said SubmissionStated) error {
 	if !known {
 		return fmt.Errorf("agent %s has signed results, and the log's record of its key is not there", said.Agent)
 	}
+	if err := c.fits(said); err != nil {
+		return err
+	}
 	open, shards, err := newOpenSubmission(said, by)
+	if err == nil {
+		err = c.await(open, shards)
+	}
 	if err != nil {
 		return fmt.Errorf("what agent %s has signed of lease %s: %w", said.Agent, said.Lease, err)
 	}
-	for at, shard := range shards {
-		if shard < 0 {
-			continue
-		}
-		if shard <= c.last {
-			return fmt.Errorf("agent %s has signed a result of shard %d, whose line came before", said.Agent, shard)
-		}
-		if c.waiting++; c.waiting > maxAwaited {
-			return fmt.Errorf("more than %d results are signed before their lines: no server writes that", maxAwaited)
-		}
-		c.awaited[shard] = append(c.awaited[shard], awaited{in: open, at: at})
-	}
+	c.open += said.Results
 	c.found.Submissions++
 	return nil
 }
 
+// fits says whether the statement, and what a reader keeps, have room for another submission.
+func (c *SignatureCheck) fits(said SubmissionStated) error {
+	switch {
+	case c.found.Submissions == c.receipt.Statement.Signed.Submissions:
+		return fmt.Errorf("more than %d signatures stand there, and the statement says of no more", c.found.Submissions)
+	case said.Results > maxAwaited-c.open:
+		return fmt.Errorf("more than %d results are signed before their lines: no server writes that", maxAwaited)
+	}
+	return nil
+}
+
+// await notes which lines of shards a submission is about.
+func (c *SignatureCheck) await(open *openSubmission, shards []int64) error {
+	stated := c.receipt.Statement
+	if c.found.Results+c.waiting+int64(len(shards)) > stated.Signed.Results {
+		return fmt.Errorf("with it, more than %d results are signed, and the statement says of no more", stated.Signed.Results)
+	}
+	for at, shard := range shards {
+		switch {
+		case shard <= c.last:
+			return fmt.Errorf("it is about shard %d, whose line came before", shard)
+		case shard >= stated.Shards.Total:
+			return fmt.Errorf("it is about shard %d of a job that has %d", shard, stated.Shards.Total)
+		case len(c.awaited[shard]) == MaxShardAgents:
+			return fmt.Errorf("more than %d agents have signed a result of shard %d, and its line names no more", MaxShardAgents, shard)
+		}
+		c.awaited[shard] = append(c.awaited[shard], awaited{in: open, at: at})
+		c.waiting++
+	}
+	return nil
+}
+
+// newOpenSubmission also returns the shards of the results that are shown.
 func newOpenSubmission(said SubmissionStated, by signer) (*openSubmission, []int64, error) {
-	shards, err := said.shards()
+	shards, places, err := said.shards()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,14 +159,8 @@ func newOpenSubmission(said SubmissionStated, by signer) (*openSubmission, []int
 	if err != nil {
 		return nil, nil, err
 	}
-	open := &openSubmission{said: said, by: by, tree: shownTree{leaves: make([]Hash, len(shards)), shown: make([]bool, len(shards)), hidden: hidden, only: -1}}
 	outcomes := 0
-	for at, shard := range shards {
-		if shard < 0 {
-			continue
-		}
-		open.tree.shown[at] = true
-		open.left++
+	for _, shard := range shards {
 		if _, has := said.Outcomes[strconv.FormatInt(shard, 10)]; has {
 			outcomes++
 		}
@@ -142,7 +168,8 @@ func newOpenSubmission(said SubmissionStated, by signer) (*openSubmission, []int
 	if outcomes != len(said.Outcomes) {
 		return nil, nil, errors.New("it has outcomes of shards that it does not show")
 	}
-	return open, shards, nil
+	tree := shownTree{size: said.Results, places: places, leaves: make([]Hash, len(places)), hidden: hidden, only: -1}
+	return &openSubmission{said: said, by: by, tree: tree, left: len(places)}, shards, nil
 }
 
 // take sets what the line of a shard says as one of the results.
@@ -170,17 +197,18 @@ func (c *SignatureCheck) Shard(l ShardLine) error {
 		signed[agent] = true
 		a.in.take(a.at, l)
 		if c.keep == l.Shard {
-			a.in.tree.only = a.at
+			a.in.tree.only = a.in.tree.places[a.at]
 		}
 		if a.in.left > 0 {
 			continue
 		}
+		c.open -= a.in.said.Results
 		if err := c.receipt.verifySubmission(a.in.by, a.in.said, &a.in.tree); err != nil {
 			return err
 		}
 		c.keepOnly(a.in)
 	}
-	c.waiting -= len(c.awaited[l.Shard])
+	c.waiting -= int64(len(c.awaited[l.Shard]))
 	delete(c.awaited, l.Shard)
 	for agent := range signed {
 		c.by[agent]++

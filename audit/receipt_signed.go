@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"golang.org/x/mod/sumdb/tlog"
 )
@@ -133,30 +132,31 @@ func NewSubmission(agent, lease string, results []SignedResult, signature []byte
 	return said
 }
 
-// shards are the shards of the results that are shown, at their places, and -1 at the others.
-func (s SubmissionStated) shards() ([]int64, error) {
+// shards are the shards of the results that are shown, and their places among all.
+func (s SubmissionStated) shards() (shards []int64, places []int, err error) {
 	bad := errors.New("it does not say which results it is over")
-	if s.Results < 1 || s.Results > MaxWorkLines || len(s.Lines)%2 != 0 || len(s.Lines) > 2*s.Results {
-		return nil, bad
+	if s.Results < 1 || s.Results > MaxWorkLines || len(s.Lines)%2 != 0 || len(s.Lines) > 2*s.Results || len(s.Hidden) > s.Results {
+		return nil, nil, bad
 	}
-	shards, next := make([]int64, 0, s.Results), int64(0)
+	place, next := 0, int64(0)
 	for i := 0; i < len(s.Lines); i += 2 {
 		skip, n := s.Lines[i], s.Lines[i+1]
-		if n < 1 || n > int64(s.Results-len(shards)) || skip < hiddenRun || skip >= MaxReceiptShards {
-			return nil, bad
+		if n < 1 || n > int64(s.Results-place) || skip < hiddenRun || skip >= MaxReceiptShards {
+			return nil, nil, bad
 		}
 		if skip == hiddenRun {
-			shards = append(shards, slices.Repeat([]int64{hiddenRun}, int(n))...)
+			place += int(n)
 			continue
 		}
 		for next += skip; n > 0; n-- {
-			shards, next = append(shards, next), next+1
+			shards, places = append(shards, next), append(places, place)
+			next, place = next+1, place+1
 		}
 	}
-	if len(shards) != s.Results || next == 0 || next > MaxReceiptShards || len(s.Outcomes) > s.Results {
-		return nil, bad
+	if place != s.Results || len(shards) == 0 || next > MaxReceiptShards || len(s.Outcomes) > len(shards) {
+		return nil, nil, bad
 	}
-	return shards, nil
+	return shards, places, nil
 }
 
 // signer is an agent whose key the log has a record of.

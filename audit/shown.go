@@ -31,10 +31,12 @@ func hide(leaves []Hash, shown []bool) []Hash {
 // split is how many leaves are under the left child of a tree of n, which has two at least.
 func split(n int) int { return 1 << (bits.Len(uint(n-1)) - 1) }
 
-// shownTree computes the root of a tree of which some leaves are shown, and the others stand there as hide has returned them.
+// shownTree computes the root of a tree of which some leaves are shown, and the others stand there as hide has returned them. It keeps nothing of
+// those that are not shown: a file may claim many in few bytes.
 type shownTree struct {
+	size   int
+	places []int // of the leaves that are shown, in their order
 	leaves []Hash
-	shown  []bool
 	hidden []Hash
 	only   int // the leaf for which alone others is computed; -1: none
 	others []Hash
@@ -43,33 +45,36 @@ type shownTree struct {
 var errHidden = errors.New("it has not as many hidden hashes as its tree needs")
 
 func (t *shownTree) root() (Hash, error) {
-	if len(t.leaves) == 0 {
+	if t.size == 0 || len(t.leaves) != len(t.places) {
 		return Hash{}, errHidden
 	}
-	root, err := t.node(0, len(t.leaves))
+	root, err := t.node(0, t.size, 0, len(t.places))
 	if err == nil && len(t.hidden) > 0 {
 		err = errHidden
 	}
 	return root, err
 }
 
-func (t *shownTree) node(from, to int) (h Hash, err error) {
+// node is the hash over the leaves in [from, to), of which those in places[first:end] are shown.
+func (t *shownTree) node(from, to, first, end int) (h Hash, err error) {
 	switch {
-	case !slices.Contains(t.shown[from:to], true):
+	case first == end:
 		if len(t.hidden) == 0 {
 			return h, errHidden
 		}
 		h, t.hidden = t.hidden[0], t.hidden[1:]
 		return h, nil
 	case to-from == 1:
-		return t.leaves[from], nil
+		return t.leaves[first], nil
 	}
 	k := from + split(to-from)
-	left, err := t.node(from, k)
+	middle, _ := slices.BinarySearch(t.places[first:end], k)
+	middle += first
+	left, err := t.node(from, k, first, middle)
 	if err != nil {
 		return h, err
 	}
-	right, err := t.node(k, to)
+	right, err := t.node(k, to, middle, end)
 	if err != nil {
 		return h, err
 	}
