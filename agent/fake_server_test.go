@@ -51,9 +51,10 @@ type fakeServer struct {
 	asked        []int                // sizes that were asked for
 	results      map[int64]client.ShardResult
 	posts        int
-	asks         int   // which statement its leases ask for
-	statement    int   // the only one that it knows; 0: it knows both
-	signed       []int // which ones it got
+	asks         int      // which statement its leases ask for
+	statement    int      // the only one that it knows; 0: it knows both
+	signed       []int    // which ones it got
+	refuse       []string // the codes with which it refuses the next posts of results
 	outputs      map[string]string
 	files        map[string]string // inputs of shards by digest, where they have some
 	fetched      []string          // "SHARD DIGEST" of each request for one
@@ -290,8 +291,14 @@ func (f *fakeServer) record(w http.ResponseWriter, r *http.Request, id uuid.UUID
 		problem(w, 422, "bad_results")
 		return
 	}
+	if len(f.refuse) > 0 {
+		code := f.refuse[0]
+		f.refuse = f.refuse[1:]
+		problem(w, 409, code)
+		return
+	}
 	signed := statement.Results(id, lines)
-	if request.Statement == statementOfWork {
+	if request.Statement == audit.StatementOfWork {
 		signed = f.workOf(id, lines, request.Results)
 	}
 	if !ed25519.Verify(f.public, signed, request.Signature) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
 )
@@ -22,6 +23,8 @@ const (
 	reportResults = 100
 	// reportBytes is how much is sent at once at most, in bytes of JSON, unless a single result has more. The server takes 16 MiB.
 	reportBytes = 4 << 20
+	// maxRestated is how often a part is signed with the other statement, where some servers of an installation are older than others.
+	maxRestated = 8
 )
 
 // leaseIsOver says whether the server says that a lease does not count any more. A server whose database was killed may have forgotten
@@ -152,13 +155,36 @@ func aboutResults(err error) bool {
 		isStatus(err, http.StatusRequestEntityTooLarge) || isStatus(err, http.StatusUnprocessableEntity)
 }
 
-// post sends one signed part until it is answered.
+// post sends one signed part until it is answered, with the statement that the server takes.
 func (r *reporter) post(ctx context.Context, results []client.ShardResult) error {
+	for again := 0; ; again++ {
+		err := r.postOnce(ctx, results)
+		if again == maxRestated || !r.restate(err) {
+			return err
+		}
+	}
+}
+
+// restate says whether the server wants the other statement than the one that was signed, which is signed from now on then.
+func (r *reporter) restate(err error) bool {
+	switch {
+	case r.lease.Statement == audit.StatementOfWork && errors.Is(err, answer.Code("bad_results")):
+		// Another server than the one that has lent the lease, of an older version: it knows of no other statement than the first.
+		r.lease.Statement = audit.StatementOfLease
+	case r.lease.Statement != audit.StatementOfWork && errors.Is(err, answer.Code("statement_too_old")): // and now again one of the newer version
+		r.lease.Statement = audit.StatementOfWork
+	default:
+		return false
+	}
+	return true
+}
+
+func (r *reporter) postOnce(ctx context.Context, results []client.ShardResult) error {
 	body, err := r.signed(results)
 	if err != nil {
 		return err
 	}
-	err = r.persist(ctx, "sending results", func(ctx context.Context) error {
+	return r.persist(ctx, "sending results", func(ctx context.Context) error {
 		recorded, err := r.server.post(ctx, r.lease.ID, body)
 		if err != nil {
 			r.lease.journal.sync() // they have to wait, perhaps for long
@@ -167,12 +193,6 @@ func (r *reporter) post(ctx context.Context, results []client.ShardResult) error
 		}
 		return err
 	})
-	if r.lease.Statement == statementOfWork && errors.Is(err, answer.Code("bad_results")) {
-		// Another server than the one that has lent the lease, of an older version: it knows of no other statement than the first.
-		r.lease.Statement = 1
-		return r.post(ctx, results)
-	}
-	return err
 }
 
 // encode writes JSON without the escapes that browsers need: outputs stay as short as they are.

@@ -8,14 +8,11 @@ import (
 	"github.com/ostraka/ostraka/runtime/statement"
 )
 
-// statementOfWork is the statement that says what the results are of, so that whoever has a receipt can check it.
-const statementOfWork = 2
-
 // signed is a post of results in the order of their shards, signed as the lease asks for.
 func (r *reporter) signed(results []client.ShardResult) ([]byte, error) {
 	request := client.ResultsRequest{Results: results}
-	if r.lease.Statement == statementOfWork {
-		request.Statement = statementOfWork
+	if r.lease.Statement == audit.StatementOfWork {
+		request.Statement = audit.StatementOfWork
 		request.Signature = ed25519.Sign(r.key, r.work(results))
 	} else {
 		request.Signature = ed25519.Sign(r.key, r.ofLease(results))

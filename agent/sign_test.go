@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ostraka/ostraka/audit"
 )
 
 // TestAgentSignsWhatTheLeaseAsksFor: its results as work of the job, where the server asks for that; and as agents of before where another server of
@@ -12,14 +14,16 @@ import (
 func TestAgentSignsWhatTheLeaseAsksFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		asks, knows int
+		refuse      []string
 		want        []int
 	}{
-		"a server of before":                {0, 1, []int{0}},
-		"a server of now":                   {statementOfWork, 0, []int{statementOfWork}},
-		"a server of now and one of before": {statementOfWork, 1, []int{0}},
+		"a server of before":                 {0, 1, nil, []int{0}},
+		"a server of now":                    {audit.StatementOfWork, 0, nil, []int{audit.StatementOfWork}},
+		"a server of now and one of before":  {audit.StatementOfWork, 1, nil, []int{0}},
+		"one of before, and then one of now": {audit.StatementOfWork, 0, []string{"bad_results", "statement_too_old"}, []int{audit.StatementOfWork}},
 	} {
 		f, s := newFakeServer(t, 12)
-		f.set(func() { f.asks, f.statement = c.asks, c.knows })
+		f.set(func() { f.asks, f.statement, f.refuse = c.asks, c.knows, c.refuse })
 		stop := start(t, testOptions(t, s))
 		f.untilResults(12)
 		require.NoError(t, stop(), name)

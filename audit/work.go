@@ -4,6 +4,14 @@ import (
 	"strconv"
 )
 
+// The statements that agents sign with a post of results.
+const (
+	// StatementOfLease names the lease alone: what it was for is the server's word.
+	StatementOfLease = 1
+	// StatementOfWork names the project, the job and the function as well: WorkStatement. Servers ask for it with each lease.
+	StatementOfWork = 2
+)
+
 // MaxWorkLines is how many results an agent signs at once at most.
 const MaxWorkLines = 1024
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ostraka/ostraka/api/rest"
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 )
@@ -39,10 +40,10 @@ func decodeResults(text []byte) (dispatch.Submission, error) {
 	case n > dispatch.MaxLeaseShards:
 		return dispatch.Submission{}, badResults(fmt.Sprintf("there are %d results, and at most %d may be posted at once", n, dispatch.MaxLeaseShards))
 	}
-	if n := request.Statement; n < 0 || n > dispatch.StatementOfWork {
+	if n := request.Statement; n < 0 || n > audit.StatementOfWork {
 		return dispatch.Submission{}, badResults(fmt.Sprintf("statement %d is signed, and this server knows 1 and 2", n))
 	}
-	return dispatch.Submission{Results: request.Results, Signature: request.Signature, Statement: max(request.Statement, dispatch.StatementOfLease)}, nil
+	return dispatch.Submission{Results: request.Results, Signature: request.Signature, Statement: max(request.Statement, audit.StatementOfLease)}, nil
 }
 
 func badResults(detail string) *rest.Problem {

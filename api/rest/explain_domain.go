@@ -28,7 +28,7 @@ func namedProblems() []Explanation {
 		registry.ErrFileChanged, tenant.ErrNoSession, functions.ErrAgentRevoked, functions.ErrEULARequired, fleet.ErrEULAMismatch,
 		fleet.ErrAgentState, fleet.ErrCaught, fleet.ErrOwnerCaught, functions.ErrObjectDamaged, functions.ErrServerOutdated,
 		fleet.ErrDuplicateInstance, fleet.ErrInstanceLate, fleet.ErrBadNonce, fleet.ErrEnrolmentReplayed, fleet.ErrAgentOutdated,
-		fleet.ErrOtherServer, dispatch.ErrTooMuchToCheck,
+		fleet.ErrOtherServer, dispatch.ErrTooMuchToCheck, dispatch.ErrStatement, dispatch.ErrRepeats,
 	} {
 		all = append(all, Explanation{e.Code, statusOf(e.Kind), sentence(e.Message), sentence(e.Hint)})
 	}

@@ -171,6 +171,7 @@ type growingReceipt struct {
 	Leaves    int64
 	Peaks     [][]byte
 
+	SignaturesMaking  int64 // the number of this making: of the lines about what agents have signed
 	SignedAgents      int64
 	SignedSubmissions int64
 	SignedResults     int64
@@ -178,7 +179,7 @@ type growingReceipt struct {
 }
 
 // Receipt grows the tree over a job's accepted shards, so many in one transaction, and then writes the statement and its record in the log.
-// Cut off anywhere it continues where it was.
+// What agents have signed of a receipt of before goes last, so many lines in one transaction. Cut off anywhere it continues where it was.
 func (s *Service) Receipt(ctx context.Context, args stepargs.ReceiptArgs) error {
 	mine := base.NewSlice()
 	for more := true; more; {
@@ -193,7 +194,7 @@ func (s *Service) Receipt(ctx context.Context, args stepargs.ReceiptArgs) error 
 			return err
 		}
 	}
-	return nil
+	return s.dropSignatures(ctx, args, mine)
 }
 
 // growReceipt does one transaction's share, and says whether anything is left to do.
@@ -214,12 +215,10 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args stepargs.R
 		return false, err
 	}
 	if job.Run != r.Run { // it was aggregated again meanwhile
-		r = growingReceipt{Run: job.Run, AskedBy: r.AskedBy, LastShard: -1}
+		r = growingReceipt{Run: job.Run, AskedBy: r.AskedBy, LastShard: -1, SignaturesMaking: r.SignaturesMaking}
 	}
-	if r.LastShard < 0 { // what was left by a run of before, or by a server that did not know of it
-		if _, err := store.Exec(ctx, tx, sql.DropSignatures, args.Job, true); err != nil {
-			return false, err
-		}
+	if r.LastShard < 0 { // whatever a making of before has left does not belong to it
+		r.SignaturesMaking++
 	}
 	peaks, err := auditlog.NewPeaks(r.Leaves, r.Peaks)
 	if err != nil {
@@ -244,7 +243,8 @@ func (s *Service) growReceipt(ctx context.Context, tx *store.Tx, args stepargs.R
 		peaks.Add(auditlog.Leaf(line))
 		r.LastShard = l.Shard
 	}
-	_, err = store.Exec(ctx, tx, sql.GrowReceipt, args.Job, r.Run, r.LastShard, peaks.Size(), peaks.Hashes(), r.SignedAgents, r.SignedSubmissions, r.SignedResults, r.SignedPeaks)
+	_, err = store.Exec(ctx, tx, sql.GrowReceipt, args.Job, r.Run, r.LastShard, peaks.Size(), peaks.Hashes(), r.SignedAgents, r.SignedSubmissions, r.SignedResults, r.SignedPeaks,
+		r.SignaturesMaking)
 	if err != nil || len(lines) == receiptBatch {
 		return true, err
 	}
@@ -278,12 +278,6 @@ func (s *Service) endReceipt(ctx context.Context, tx *store.Tx, args stepargs.Re
 	}
 	sealed, err := record.canonical()
 	if err != nil {
-		return err
-	}
-	if _, err := store.Exec(ctx, tx, sql.DropSignatures, args.Job, false); err != nil {
-		return err
-	}
-	if _, err := store.Exec(ctx, tx, sql.KeepSignatures, args.Job); err != nil {
 		return err
 	}
 	_, err = store.Exec(ctx, tx, sql.EndReceipt, args.Job, string(statement), record.Seq, string(sealed), draws.seq, draws.text)

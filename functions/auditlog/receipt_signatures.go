@@ -1,26 +1,33 @@
 package auditlog
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"iter"
 
 	"github.com/google/uuid"
 
 	auditlog "github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions/auditlog/sql"
+	"github.com/ostraka/ostraka/functions/base"
+	"github.com/ostraka/ostraka/functions/stepargs"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// The kinds of lines about what agents have signed, in their order.
+// The kinds of lines about what agents have signed.
 const (
 	lineOfKey        int16 = 0
 	lineOfSubmission int16 = 1
 	lineOfImport     int16 = 2 // either, as it came with the receipt of an imported job: its proof is by the head of that receipt
+)
+
+const (
+	// maxResultsAtOnce is how many results of submissions are in memory at once, each with some 300 bytes.
+	maxResultsAtOnce = 1 << 16
+	// signaturesAtOnce is how many lines that are of no receipt any more one transaction deletes.
+	signaturesAtOnce = 2000
 )
 
 // signatureLine is a line about what agents have signed.
@@ -37,6 +44,7 @@ type submissionRow struct {
 	AgentID    uuid.UUID
 	Signature  []byte
 	KeyWritten bool
+	Results    int
 	unsealedRow
 }
 
@@ -45,16 +53,43 @@ func (r *growingReceipt) sign(ctx context.Context, tx *store.Tx, job uuid.UUID, 
 	if len(lines) == 0 {
 		return nil
 	}
-	rows, err := store.Many[submissionRow](ctx, tx, sql.SignedSubmissions, job, r.LastShard, lines[len(lines)-1].Shard)
-	if err != nil || len(rows) == 0 {
+	rows, err := store.Many[submissionRow](ctx, tx, sql.SignedSubmissions, job, r.LastShard, lines[len(lines)-1].Shard, r.SignaturesMaking, auditlog.StatementOfWork)
+	if err != nil {
 		return err
 	}
+	written := map[uuid.UUID]bool{}
+	for part := range atOnce(rows, maxResultsAtOnce) {
+		if err := r.signPart(ctx, tx, job, part, written); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atOnce cuts submissions into parts that state at most so many results together, or are of one submission.
+func atOnce(rows []submissionRow, most int) iter.Seq[[]submissionRow] {
+	return func(yield func([]submissionRow) bool) {
+		for len(rows) > 0 {
+			n, results := 1, rows[0].Results
+			for n < len(rows) && results+rows[n].Results <= most {
+				results += rows[n].Results
+				n++
+			}
+			if !yield(rows[:n]) {
+				return
+			}
+			rows = rows[n:]
+		}
+	}
+}
+
+// signPart adds some submissions, each after the key of its agent; written are the agents whose keys were added for these lines.
+func (r *growingReceipt) signPart(ctx context.Context, tx *store.Tx, job uuid.UUID, rows []submissionRow, written map[uuid.UUID]bool) error {
 	results, err := signedResults(ctx, tx, job, rows)
 	if err != nil {
 		return err
 	}
 	var all []signatureLine
-	written := map[uuid.UUID]bool{}
 	for _, row := range rows {
 		shown := count(results[row.ID])
 		if shown == 0 {
@@ -137,12 +172,13 @@ func signedResults(ctx context.Context, tx *store.Tx, job uuid.UUID, of []submis
 	return results, nil
 }
 
-// add writes lines of a batch in the order in which they are read again.
+// add writes lines of a batch, in the order in which they are read again.
 func (r *growingReceipt) add(ctx context.Context, tx *store.Tx, job uuid.UUID, lines []signatureLine) error {
-	slices.SortFunc(lines, func(a, b signatureLine) int {
-		return cmp.Or(cmp.Compare(a.kind, b.kind), bytes.Compare(a.id[:], b.id[:]))
-	})
-	tree, err := auditlog.NewPeaks(r.signedLeaves(len(lines)), r.SignedPeaks)
+	if len(lines) == 0 {
+		return nil
+	}
+	before := r.signedLeaves(len(lines))
+	tree, err := auditlog.NewPeaks(before, r.SignedPeaks)
 	if err != nil {
 		return err
 	}
@@ -152,7 +188,7 @@ func (r *growingReceipt) add(ctx context.Context, tx *store.Tx, job uuid.UUID, l
 		tree.Add(auditlog.Leaf(l.canonical))
 	}
 	r.SignedPeaks = tree.Hashes()
-	_, err = store.Exec(ctx, tx, sql.AddSignatures, job, r.Leaves/receiptBatch, ids, kinds, texts)
+	_, err = store.Exec(ctx, tx, sql.AddSignatures, job, r.SignaturesMaking, r.Leaves/receiptBatch, before, ids, kinds, texts)
 	return err
 }
 
@@ -172,6 +208,26 @@ func (r *growingReceipt) signed() (*auditlog.SignedStated, error) {
 	}
 	root := tree.Root()
 	return &auditlog.SignedStated{Agents: r.SignedAgents, Submissions: r.SignedSubmissions, Results: r.SignedResults, Root: hex.EncodeToString(root[:])}, nil
+}
+
+// dropSignatures deletes lines of receipts that were made before the one that is there.
+func (s *Service) dropSignatures(ctx context.Context, args stepargs.ReceiptArgs, mine base.Slice) error {
+	for {
+		var gone int64
+		err := s.env.Project(ctx, args.Project, func(tx *store.Tx) (err error) {
+			gone, err = store.Exec(ctx, tx, sql.DropSignatures, args.Job, signaturesAtOnce)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("deleting what agents have signed of receipts of job %s that were made before: %w", args.Job, err)
+		}
+		if gone < signaturesAtOnce {
+			return nil
+		}
+		if err := mine.Over(); err != nil {
+			return err
+		}
+	}
 }
 
 // writeSignatures writes what agents have signed that comes before a batch of lines; keys are proven by the head of that size.

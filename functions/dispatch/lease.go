@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/dispatch/sql"
@@ -287,7 +288,7 @@ func (s *Service) newLease(id uuid.UUID, from openJob, gate leaseGate, picked []
 	return &functions.Lease{
 		ID: id, Project: from.ProjectID, Job: from.JobID,
 		Function: gate.FunctionName, Version: gate.Version, BundleDigest: gate.Digest, BundleSize: gate.Size, Manifest: gate.Manifest,
-		Statement: StatementOfWork, Shards: shards, Files: gate.Partition.Files(), Deadline: time.Now().Add(s.leaseTTL), TTLSeconds: int(s.leaseTTL / time.Second),
+		Statement: audit.StatementOfWork, Shards: shards, Files: gate.Partition.Files(), Deadline: time.Now().Add(s.leaseTTL), TTLSeconds: int(s.leaseTTL / time.Second),
 	}
 }
 
@@ -298,7 +299,7 @@ func (s *Service) saveLease(ctx context.Context, tx *store.Tx, agent uuid.UUID, 
 		numbers[i] = shard.Number
 	}
 	if _, err := store.Exec(ctx, tx, sql.AddLease, lease.ID, lease.Job, agent, numbers, next, l.owner, l.block, l.class,
-		decided.Actor, decided.Action, lease.Job.String(), decided.Detail); err != nil {
+		decided.Actor, decided.Action, lease.Job.String(), decided.Detail, lease.Statement); err != nil {
 		return err
 	}
 	server, err := tx.AsServer(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/blob"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/base"
@@ -36,7 +37,7 @@ type Recorded struct {
 type Submission struct {
 	Results   []functions.Result
 	Signature []byte // Ed25519 over what Statement says
-	Statement int    // StatementOfLease or StatementOfWork
+	Statement int    // audit.StatementOfLease or audit.StatementOfWork
 }
 
 // Record stores the results of a lease. A result counts only when its digest, its signature and its lease hold; one that does not
@@ -104,7 +105,7 @@ func checkSubmission(lease uuid.UUID, holder leaseHolder, sub Submission) ([]res
 		checked[i] = c
 		lines[i] = statement.Line{Shard: r.Shard, Status: r.Status, Outcome: outcome}
 	}
-	if sub.Statement == StatementOfWork {
+	if sub.Statement == audit.StatementOfWork {
 		return checked, nil // checkWork, when the function is known
 	}
 	if len(holder.PublicKey) != ed25519.PublicKeySize || !ed25519.Verify(holder.PublicKey, statement.Results(lease, lines), sub.Signature) {
@@ -126,6 +127,7 @@ type recordGate struct {
 	ShardsTotal int64
 	Module      *string // that folds the results; nil: none
 	KeyKnown    bool    // the log has the agent's key
+	Asked       int     // which statement the lease asks for
 }
 
 // small says whether the request may carry out what follows from it: at most one page is to be folded, by a module that we know.
@@ -162,6 +164,9 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 	if err := gate.open(); err != nil {
 		return Recorded{}, nil, err
 	}
+	if err := gate.checkStatement(sub.Statement, len(results), len(fresh)); err != nil {
+		return Recorded{}, nil, err
+	}
 	for _, list := range [][]result.Checked{attempts, controls} {
 		for i := range list { // no shard takes longer than its function may, whatever is said of it: batches of rechecks are sized by it
 			list[i].WallMicros = min(list[i].WallMicros, gate.Limits.WallSeconds*time.Second.Microseconds())
@@ -174,7 +179,7 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, attempts, stated(results, attempts), sub); err != nil {
 		return Recorded{}, nil, err
 	}
-	if sub.Statement == StatementOfWork && !gate.KeyKnown {
+	if sub.Statement == audit.StatementOfWork && !gate.KeyKnown {
 		if err := recordKey(ctx, tx, agent, holder.PublicKey); err != nil {
 			return Recorded{}, nil, err
 		}
@@ -298,7 +303,7 @@ func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64
 // insertAttempts writes all results with one statement.
 func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []result.Checked, stated []int64, sub Submission) error {
 	values := append([]any{submission, lease, job, agent, sub.Signature}, result.Columns(results)...)
-	_, err := store.Exec(ctx, tx, sql.AddAttempts, append(values, stated, max(sub.Statement, StatementOfLease))...)
+	_, err := store.Exec(ctx, tx, sql.AddAttempts, append(values, stated, max(sub.Statement, audit.StatementOfLease))...)
 	return err
 }
 

@@ -189,7 +189,7 @@ func (a *agent) signWork(lease *functions.Lease, results []functions.Result, lin
 			said[i].Output = results[slices.IndexFunc(results, func(r functions.Result) bool { return r.Shard == l.Shard })].OutputDigest
 		}
 	}
-	return dispatch.Submission{Results: results, Statement: dispatch.StatementOfWork, Signature: ed25519.Sign(a.key, audit.WorkStatement(work, said))}
+	return dispatch.Submission{Results: results, Statement: audit.StatementOfWork, Signature: ed25519.Sign(a.key, audit.WorkStatement(work, said))}
 }
 
 func claim(r functions.Result, e functions.Exception, script bool) statement.Claim {

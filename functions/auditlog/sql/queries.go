@@ -37,7 +37,6 @@ var (
 	InstallationID       = store.Load(files, "installation_id")
 	ImportedReceipt      = store.Load(files, "imported_receipt")
 	KeepCosignature      = store.Load(files, "keep_cosignature")
-	KeepSignatures       = store.Load(files, "keep_signatures")
 	LastCheckpointWithin = store.Load(files, "last_checkpoint_within")
 	ListAudit            = store.Load(files, "list_audit")
 	ListAuditNewest      = store.Load(files, "list_audit_newest")

@@ -9,4 +9,4 @@ cursor as (
     on conflict (job_id, agent_id) do update set next = excluded.next, owner = excluded.owner, block = excluded.block,
         class = case when c.class = excluded.class then c.class else '' end
 )
-insert into leases (id, job_id, agent_id, shards, state) values ($1, $2, $3, $4, 'open')
+insert into leases (id, job_id, agent_id, shards, state, statement) values ($1, $2, $3, $4, 'open', $13)

@@ -59,6 +59,7 @@ var (
 	OverdueLeases      = store.Load(files, "overdue_leases")
 	PauseAgent         = store.Load(files, "pause_agent")
 	PutBackShards      = store.Load(files, "put_back_shards")
+	RecordAgentKey     = store.Load(files, "record_agent_key")
 	RecordedOutcomes   = store.Load(files, "recorded_outcomes")
 	ReplicasToLend     = store.Load(files, "replicas_to_lend")
 	ReviewLostShards   = store.Load(files, "review_lost_shards")
