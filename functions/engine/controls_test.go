@@ -490,7 +490,7 @@ func TestAResultForAControlIsRefusedAsAnyOther(t *testing.T) {
 	other.Shard = 1
 	_, err = a.post(lease.ID, other)
 	requireCode(t, err, "result_conflict")
-	recorded, err = a.post(lease.ID, results...)
+	recorded, err = a.post(lease.ID, results[1:]...)
 	require.NoError(t, err)
 	require.True(t, recorded.Done)
 }
