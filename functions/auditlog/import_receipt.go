@@ -80,6 +80,9 @@ func (w *WholeReceipt) add(batch int64, line string) error {
 	return nil
 }
 
+// noMaking is the making of lines of a receipt that was made elsewhere: this project makes none of the job.
+const noMaking = 0
+
 // KeepImported writes what agents have signed of the receipt of an imported job, in the transaction that imports it.
 func (s *Service) KeepImported(ctx context.Context, tx *store.Tx, job uuid.UUID, w WholeReceipt) error {
 	for batch, lines := range w.batches {
@@ -89,12 +92,11 @@ func (s *Service) KeepImported(ctx context.Context, tx *store.Tx, job uuid.UUID,
 			binary.BigEndian.PutUint64(ids[i][8:], uint64(i))     //nolint:gosec // nor is an index
 			kinds[i] = lineOfImport
 		}
-		if _, err := store.Exec(ctx, tx, sql.AddSignatures, job, batch, ids, kinds, lines); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddSignatures, job, noMaking, batch, 0, ids, kinds, lines); err != nil {
 			return err
 		}
 	}
-	_, err := store.Exec(ctx, tx, sql.KeepSignatures, job)
-	return err
+	return nil
 }
 
 // LogKey is the key by which the log of a project is verified.

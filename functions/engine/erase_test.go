@@ -76,6 +76,7 @@ func (w *world) fill(job functions.Job, agent uuid.UUID) {
 	w.inProject("insert into flags (id, job_id, kind, scope, item) values (gen_random_uuid(), $1::uuid, 'mismatch', 'job:' || $1::uuid, 'filled')", job.ID)
 	w.inProject("insert into module_runs (id, module, digest, kind, phase, job_id, aggregation, class, started_at, ended_at, wall_ns, fuel, fuel_most, memory, in_lines, in_bytes, out_lines, out_bytes) values (gen_random_uuid(), 'm', repeat('0', 64), 'aggregator', 'fold', $1, 9, 'trap', now(), now(), 0, 0, 0, 0, 0, 0, 0, 0)", job.ID)
 	w.inProject("insert into receipts (job_id, run, asked_by, making) values ($1, 9, 'x', true) on conflict do nothing", job.ID)
+	w.inProject("insert into receipt_signatures (job_id, making, id, batch, place, kind, line) values ($1, 9, gen_random_uuid(), 0, 0, 1, 'x')", job.ID)
 	w.inProject("insert into archives (job_id, state, asked_by) values ($1, 'writing', 'x')", job.ID)
 	w.inProject("insert into archive_objects (job_id, digest) values ($1, repeat('0', 64))", job.ID)
 	w.inProject("insert into job_metrics (job_id) values ($1) on conflict do nothing", job.ID)
