@@ -118,11 +118,11 @@ func (a *agent) openGuarded(
 		}
 		return nil, nil, errors.Join(err, volume.CloseAll(folders))
 	}
-	return newVolumeSession(session, a, l, folders, guarded, stop), leave, nil
+	return newVolumeSession(guarded, session, a, l, folders, stop), leave, nil
 }
 
 func newVolumeSession(
-	inner isolation.Session, a *agent, l *client.Lease, folders []*volume.Folder, guarded context.Context, stop func() error,
+	guarded context.Context, inner isolation.Session, a *agent, l *client.Lease, folders []*volume.Folder, stop func() error,
 ) *volumeSession {
 	s := &volumeSession{Session: inner, agent: a, lease: l, folders: folders, guarded: guarded, unguard: stop}
 	s.unhook = context.AfterFunc(guarded, s.end) // also between two shards

@@ -59,7 +59,7 @@ func TestVolumeSessionEndsWhatWritesTooMuch(t *testing.T) {
 		folders := []*volume.Folder{folder}
 		guarded, stop := volume.Guard(t.Context(), folders)
 		inner := &writingSession{path: folder.Path(), most: 10, closed: make(chan struct{})}
-		return newVolumeSession(inner, a, lease, folders, guarded, stop), folder.Path()
+		return newVolumeSession(guarded, inner, a, lease, folders, stop), folder.Path()
 	}
 	s, path := session()
 	r, err := s.Run(t.Context(), 0, make([]byte, 10))
