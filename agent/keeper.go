@@ -46,7 +46,7 @@ type keeper struct {
 	prefs    prefs.Preferences
 	problem  string // why the file's content is not in force
 	sample   host.Sample
-	busy     hysteresis
+	busy     host.Hysteresis
 	low      bool
 	fullTill time.Time // by the monotonic clock
 	owner    idle      // why the agent takes no work
@@ -148,7 +148,7 @@ func (k *keeper) measureNow(ctx context.Context) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sample = s
-	k.busy.update(s.Others(), float64(k.prefs.BusyAbove), float64(k.prefs.BusyBelow))
+	k.busy.Update(s.Others(), float64(k.prefs.BusyAbove), float64(k.prefs.BusyBelow))
 }
 
 // diskIsLow says whether less is free than the owner wants to keep. A tenth more must be free to continue than to begin with, or the agent's
@@ -173,7 +173,7 @@ func (k *keeper) look() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	found := circumstances{
-		now: k.clock(), level: k.level(), pause: note, alarm: alarm, battery: k.sample.Battery, busy: k.busy.on, others: k.sample.Others(),
+		now: k.clock(), level: k.level(), pause: note, alarm: alarm, battery: k.sample.Battery, busy: k.busy.On(), others: k.sample.Others(),
 		diskLow: k.diskIsLow(), free: k.sample.DiskFree,
 	}
 	owner := allow(&k.prefs, found)

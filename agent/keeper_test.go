@@ -76,25 +76,6 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-func TestHysteresis(t *testing.T) {
-	var h hysteresis
-	feed := func(value float64, times int) (on bool) {
-		for range times {
-			on = h.update(value, 60, 40)
-		}
-		return on
-	}
-	require.False(t, feed(90, busySamples-1))
-	require.False(t, feed(50, 1), "one sample below starts it anew")
-	require.False(t, feed(90, busySamples-1))
-	require.True(t, feed(90, 1))
-	require.True(t, feed(50, 100), "between the limits nothing changes")
-	require.True(t, feed(30, calmSamples-1))
-	require.False(t, feed(30, 1))
-	require.False(t, feed(60, 100), "at the limit is not above it")
-	require.False(t, h.update(100, 0, 0), "without a limit never")
-}
-
 func TestAsleep(t *testing.T) {
 	now := time.Now()
 	require.Zero(t, asleep(now, now.Add(sleptAfter-1)))

@@ -1,4 +1,4 @@
-package agent
+package host
 
 const (
 	// busySamples is how many samples in a row must be above the limit before the machine counts as busy: somebody who starts one
@@ -8,16 +8,16 @@ const (
 	calmSamples = 6
 )
 
-// hysteresis turns a value that goes up and down into a state that does not flap.
-type hysteresis struct {
+// Hysteresis turns a value that goes up and down into a state that does not flap.
+type Hysteresis struct {
 	on    bool
 	count int // samples in a row that speak for a change
 }
 
-// update takes a sample and says whether the state is on. A limit of zero is none.
-func (h *hysteresis) update(value, above, below float64) bool {
+// Update takes a sample and says whether the state is on. A limit of zero is none.
+func (h *Hysteresis) Update(value, above, below float64) bool {
 	if above <= 0 {
-		*h = hysteresis{}
+		*h = Hysteresis{}
 		return false
 	}
 	change, need := value > above, busySamples
@@ -33,3 +33,6 @@ func (h *hysteresis) update(value, above, below float64) bool {
 	}
 	return h.on
 }
+
+// On says whether the state is on.
+func (h *Hysteresis) On() bool { return h.on }
