@@ -38,7 +38,7 @@
 //	workflow     steps that belong together, and runs of them
 //	policy       rules of the guardian, exceptions, approvals, decisions
 //	auditlog     sealed logs, proofs, receipts
-//	archive      jobs that ended long ago, in the object store
+//	archive      jobs that ended long ago, in the object store, and those that come from elsewhere; package compare below it is pure
 //	bulk         one thing that is done to many flags, jobs or agents
 //	insight      why a job waits, health, retention, deletion
 //	engine       wires them: package api offers its Service and package queue calls it

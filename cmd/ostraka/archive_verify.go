@@ -10,13 +10,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/client"
-	jobarchive "github.com/ostraka/ostraka/functions/archive"
+	"github.com/ostraka/ostraka/functions/archive/compare"
 	"github.com/ostraka/ostraka/runtime/archive"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
@@ -155,7 +156,7 @@ func verifyArchive(ctx context.Context, document, results, key string) (r archiv
 	}
 	d, err := archive.Parse(text)
 	if err == nil {
-		err = jobarchive.CheckNames(text, d)
+		err = compare.Names(text, d, reflect.TypeFor[client.Job]())
 	}
 	if err != nil {
 		return r, badArchive("%w", err)
@@ -284,7 +285,7 @@ func (r *archiveReport) verifyReceipt(d archive.Document, text []byte, key strin
 	if said.Job != d.Job || said.Project != d.Project || said.Function.Digest != d.Function.Digest {
 		return nil, badArchive("its receipt is about another job")
 	}
-	if r.Fields, err = jobarchive.CompareDocument(text, said); err != nil {
+	if r.Fields, err = compare.Document(text, said); err != nil {
 		return nil, badArchive("%w", err)
 	}
 	r.Receipt = "verified: its tree is that of these shards"

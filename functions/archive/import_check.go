@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/archive/compare"
 	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/turns"
@@ -85,7 +87,7 @@ func parseImport(text []byte, key string) (i importedJob, err error) {
 	if i.doc, err = file.Parse(text); err != nil {
 		return i, err
 	}
-	if err := CheckNames(text, i.doc); err != nil {
+	if err := compare.Names(text, i.doc, reflect.TypeFor[functions.Job]()); err != nil {
 		return i, err
 	}
 	i.objects = map[string]bool{}
@@ -162,7 +164,7 @@ func (i *importedJob) openReceipt(text []byte, key string) error {
 	if said.Job != i.doc.Job || said.Project != i.doc.Project || said.Function.Digest != i.doc.Function.Digest {
 		return errors.New("its receipt is about another job")
 	}
-	if _, err := CompareDocument(text, said); err != nil {
+	if _, err := compare.Document(text, said); err != nil {
 		return err
 	}
 	i.receipt, i.proof = &said, string(receipt)

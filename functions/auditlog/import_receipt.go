@@ -88,8 +88,8 @@ func (s *Service) KeepImported(ctx context.Context, tx *store.Tx, job uuid.UUID,
 	for batch, lines := range w.batches {
 		ids, kinds := make([]uuid.UUID, len(lines)), make([]int16, len(lines))
 		for i := range lines { // they are read again in the order of these
-			binary.BigEndian.PutUint64(ids[i][:8], uint64(batch)) //nolint:gosec // no number of a batch is negative
-			binary.BigEndian.PutUint64(ids[i][8:], uint64(i))     //nolint:gosec // nor is an index
+			binary.BigEndian.PutUint64(ids[i][:8], uint64(batch))
+			binary.BigEndian.PutUint64(ids[i][8:], uint64(i))
 			kinds[i] = lineOfImport
 		}
 		if _, err := store.Exec(ctx, tx, sql.AddSignatures, job, noMaking, batch, 0, ids, kinds, lines); err != nil {

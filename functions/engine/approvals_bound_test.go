@@ -76,6 +76,7 @@ var boundElsewhere = map[guardian.Kind]string{
 	guardian.SandboxOpen:    "one yes is for all rechecks of the job, as for its leases",
 	guardian.JobAggregate:   "needs a job that has ended; the module, its digest and its parameters are asked for",
 	guardian.DataArchive:    "needs jobs that have ended; its facts have the ID of the job",
+	guardian.DataImport:     "needs an archive; its facts have the ID of the job and the digest of the document",
 	guardian.FlagResolve:    "needs a flag; its group and revision are asked for, as the group of shard.resolve is",
 	guardian.ModelAsk:       "needs a model; the digest of all that is sent is asked for",
 	guardian.ModulePublish:  "needs a module; its facts have the digest of its bytes",

@@ -1,4 +1,6 @@
-package archive
+// Package compare holds the document of an archive to what the log vouches for. It is pure: servers that import archives ask it, and so do those who
+// verify one without a server.
+package compare
 
 import (
 	"bytes"
@@ -8,21 +10,20 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/ostraka/ostraka/functions"
 	file "github.com/ostraka/ostraka/runtime/archive"
 	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
-// CheckNames refuses a document that other programs read otherwise than this one: with a field that stands in it twice, at any depth, or one whose
+// Names refuses a document that other programs read otherwise than this one: with a field that stands in it twice, at any depth, or one whose
 // name differs from that of a known field in letter case alone, in the document or in the record of the job.
-func CheckNames(text []byte, d file.Document) error {
+func Names(text []byte, d file.Document, record reflect.Type) error {
 	if err := canonical.Valid(bytes.TrimSpace(text), file.MaxDocument+1); err != nil {
 		return fmt.Errorf("the document: %w", err)
 	}
 	if err := checkNames(text, reflect.TypeFor[file.Document](), ""); err != nil {
 		return err
 	}
-	return checkNames(d.Record, reflect.TypeFor[functions.Job](), "record")
+	return checkNames(d.Record, record, "record")
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
@@ -40,8 +41,8 @@ func checkNames(text json.RawMessage, as reflect.Type, path string) error {
 		return checkFields(text, as, path)
 	case reflect.Slice, reflect.Array:
 		var values []json.RawMessage
-		if json.Unmarshal(text, &values) != nil { // null, or bytes as a text
-			return nil
+		if json.Unmarshal(text, &values) != nil {
+			return nil //nolint:nilerr // null, or bytes as a text
 		}
 		for i, value := range values {
 			if err := checkNames(value, as.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
@@ -51,7 +52,7 @@ func checkNames(text json.RawMessage, as reflect.Type, path string) error {
 	case reflect.Map:
 		var values map[string]json.RawMessage
 		if json.Unmarshal(text, &values) != nil {
-			return nil
+			return nil //nolint:nilerr // whoever reads it says what is wrong
 		}
 		for name, value := range values {
 			if err := checkNames(value, as.Elem(), path+"."+name); err != nil {
@@ -66,7 +67,7 @@ func checkNames(text json.RawMessage, as reflect.Type, path string) error {
 func checkFields(text json.RawMessage, as reflect.Type, path string) error {
 	var values map[string]json.RawMessage
 	if json.Unmarshal(text, &values) != nil {
-		return nil // whoever reads it into the struct says what is wrong
+		return nil //nolint:nilerr // whoever reads it into the struct says what is wrong
 	}
 	known := map[string]reflect.Type{}
 	fieldsOf(as, known)

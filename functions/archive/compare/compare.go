@@ -1,4 +1,4 @@
-package archive
+package compare
 
 import (
 	"bytes"
@@ -27,8 +27,8 @@ type documentCheck struct {
 	err      error    // the first difference
 }
 
-// CompareDocument compares the document of an archive with what the log vouches for, and names what the receipt does not prove.
-func CompareDocument(text []byte, said audit.Statement) (notProved []string, err error) {
+// Document compares the document of an archive with what the log vouches for, and names what the receipt does not prove.
+func Document(text []byte, said audit.Statement) (notProved []string, err error) {
 	c := &documentCheck{root: text, compared: []string{"format", "results", "receipt"}} // which are looked at elsewhere
 	c.text("project", said.Project)
 	c.text("job", said.Job)
