@@ -30,7 +30,7 @@ type faults struct {
 	cut  bool
 	cuts int      // so far
 	dies bool     // every cut takes the connection with it
-	dead []uint32 // the connections that were taken, by their process in Postgres, which may hold locks until it has noticed
+	dead []uint32 // the connections that were cut off, by their process in Postgres
 	hold string   // the text of the query to hold up; empty: none
 	held chan struct{}
 	free chan struct{}
@@ -98,8 +98,9 @@ func (f *faults) arm(n int) {
 	f.left, f.cut = n, false
 }
 
-// disarm says whether a statement was cut off since arm. Postgres has given up by then what a connection held that died: what comes next and
-// skips what is locked would find nothing to do, and end as if all were done.
+// disarm says whether a statement was cut off since arm. Postgres has given up by then what was locked: a connection that died, or whose commit
+// was cut off, which pgx closes, holds its locks until Postgres has noticed. What comes next and skips what is locked would find nothing to do, and
+// end as if all were done.
 func (w *world) disarm() bool {
 	w.t.Helper()
 	f := w.faults
@@ -110,8 +111,8 @@ func (w *world) disarm() bool {
 	f.mu.Unlock()
 	if len(dead) > 0 {
 		testenv.Eventually(w.t, func() bool {
-			return w.controlCount("select count(*) from pg_stat_activity where pid = any ($1)", dead) == 0
-		}, "Postgres has noticed that a connection died")
+			return w.controlCount("select count(*) from pg_stat_activity where pid = any ($1) and pid <> pg_backend_pid() and state <> 'idle'", dead) == 0
+		}, "Postgres has noticed that a transaction was cut off")
 	}
 	return cut
 }
@@ -128,8 +129,8 @@ func (f *faults) statement(ctx context.Context, conn *pgx.Conn) context.Context 
 	}
 	f.cut = true
 	f.cuts++
+	f.dead = append(f.dead, conn.PgConn().PID())
 	if f.dies || f.cuts%deaths == 1 {
-		f.dead = append(f.dead, conn.PgConn().PID())
 		_ = conn.PgConn().Conn().Close()
 		return ctx
 	}
