@@ -78,7 +78,7 @@ func TestAnExactAnswerIsTheServersOrThatOfManyOwners(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, verify.ExactRisk/6, plan.Policy.TargetError, 1e-12)
 	require.True(t, plan.Forecast.Stuck)
-	require.Contains(t, jsonOf(t, plan.Forecast), "independent owners")
+	require.Contains(t, jsonOf(t, plan.Forecast), "1 more independent owner:")
 	for _, other := range []func(*functions.NewJob){
 		func(j *functions.NewJob) { j.Quorum = 2 }, func(j *functions.NewJob) { j.TargetError = 1e-3 },
 		func(j *functions.NewJob) { j.AnswerError = verify.ExactRisk / 2 }, func(j *functions.NewJob) { j.AnswerError = 0.6 },

@@ -153,7 +153,7 @@ func (f *Forecast) needs(owners int) {
 	f.OwnersNeeded = owners
 	if f.Owners < owners {
 		f.Stuck = true
-		f.note("it needs agents of %s: %d owners must answer a shard, and %d have agents; enrol agents of others, or ask for less", moreOwners(owners-f.Owners), owners, f.Owners)
+		f.note("it needs agents of %s: %d of the %d that a shard needs are there; enrol agents of others, or ask for less", moreOwners(owners-f.Owners), f.Owners, owners)
 	}
 }
 
