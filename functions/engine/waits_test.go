@@ -88,14 +88,14 @@ func TestManyWhoWaitAskForNothing(t *testing.T) {
 		return w.faults.count(dispatchsql.OpenJobsForAgent) == tries+many && w.faults.count(fleetsql.AgentDirectives) == directives+many
 	}, "each asks once when it comes")
 	w.heard("ostraka_work", w.project, dispatchsql.LendableShards)
-	w.heard("ostraka_jobs", job.ID, store.GetJob)
-	looks, jobs := w.faults.count(dispatchsql.LendableShards), w.faults.count(store.GetJob)
+	w.heard("ostraka_jobs", job.ID, store.GetJobState)
+	looks, jobs := w.faults.count(dispatchsql.LendableShards), w.faults.count(store.GetJobState)
 	for range 10 {
 		w.heard("ostraka_work", w.project, dispatchsql.LendableShards)
-		w.heard("ostraka_jobs", job.ID, store.GetJob)
+		w.heard("ostraka_jobs", job.ID, store.GetJobState)
 	}
 	require.Less(t, w.faults.count(dispatchsql.LendableShards)-looks, 10*many, "a look for all")
-	require.Less(t, w.faults.count(store.GetJob)-jobs, 10*many, "a look for all")
+	require.Less(t, w.faults.count(store.GetJobState)-jobs, 10*many, "a look for all")
 	require.Equal(t, tries+many, w.faults.count(dispatchsql.OpenJobsForAgent), "no agent looks for work that there is not")
 	require.Equal(t, directives+many, w.faults.count(fleetsql.AgentDirectives))
 	w.settleAll() // now there are shards

@@ -392,16 +392,17 @@ func (s *Service) ListEvents(ctx context.Context, project, job uuid.UUID, since 
 	return events, err
 }
 
-// WaitJob returns when the job has ended, waits for people, or has waited that long. However many wait, its state is looked at once, and the
+// WaitJob returns when the job has ended, waits for people, or has waited that long. However many wait, its state is looked at once; and so is the
 // rest of it, which costs ten times as much, when there is nothing left to wait for.
 func (s *Service) WaitJob(ctx context.Context, project, id uuid.UUID, wait time.Duration) (job functions.Job, err error) {
-	if wait > 0 {
-		done := func(now functions.JobState) bool { return now.Ended() || now.Waits() }
-		if _, err := s.stateLooks.WaitFor(ctx, base.WatchedThing{Project: project, ID: id}, wait, done); err != nil {
-			return job, err
-		}
+	if wait <= 0 {
+		return s.GetJob(ctx, project, id)
 	}
-	return s.GetJob(ctx, project, id)
+	thing := base.WatchedThing{Project: project, ID: id}
+	if _, err := s.stateLooks.WaitFor(ctx, thing, wait, func(now functions.JobState) bool { return now.Ended() || now.Waits() }); err != nil {
+		return job, err
+	}
+	return s.jobLooks.WaitFor(ctx, thing, 0, func(functions.Job) bool { return true })
 }
 
 // state is the state that a job is in.

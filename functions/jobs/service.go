@@ -21,6 +21,7 @@ import (
 type Service struct {
 	env        *base.Env
 	stateLooks *waiting.Looks[base.WatchedThing, functions.JobState]
+	jobLooks   *waiting.Looks[base.WatchedThing, functions.Job]
 	splitPages int64
 	statsTime  time.Duration
 	archive    ArchivedResults
@@ -37,5 +38,6 @@ func (s *Service) ReadArchivesWith(results ArchivedResults) { s.archive = result
 func New(env *base.Env, splitPages int64, statsTime time.Duration) *Service {
 	s := &Service{env: env, splitPages: splitPages, statsTime: statsTime}
 	s.stateLooks = base.NewLooks(env.Waits, base.ChannelJobs, base.LookAgainRarely, s.state)
+	s.jobLooks = base.NewLooks(env.Waits, base.ChannelJobs, base.LookAgainRarely, s.GetJob)
 	return s
 }
