@@ -176,6 +176,7 @@ func TestClosedLane(t *testing.T) {
 	w := newWritable()
 	other := lend(t, w, m, uuid.New(), "g")
 	require.NoDirExists(t, f.Path(), "it was made room of")
+	require.NoError(t, os.MkdirAll(filepath.Dir(f.Path()), parentMode))
 	require.NoError(t, os.Mkdir(f.Path(), 0))
 	again := lend(t, w, m, project, "f")
 	info, err := os.Stat(again.Path())

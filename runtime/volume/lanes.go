@@ -2,7 +2,9 @@ package volume
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -80,6 +82,7 @@ func (w *Writable) makeRoom(v *written, base *Folder, most Usage) error {
 	}
 	defer root.Close()
 	w.measureIdle(v, root, lanes)
+	w.sweep(v, root, time.Now())
 	w.evict(v, root, Usage{Files: most.Files / 2, Bytes: most.Bytes / 2}, false, func() bool { return false })
 	free, err := freeOf(base.file)
 	w.evict(v, root, Usage{Files: -1, Bytes: -1}, false, func() bool {
@@ -130,6 +133,38 @@ func (w *Writable) measureIdle(v *written, root *os.Root, lanes []string) {
 	}
 }
 
+// emptyKept is for how long a lane in which nothing lies is kept: whoever makes functions makes folders, and all of them are looked at.
+const emptyKept = time.Hour
+
+// sweep removes empty lanes that were not used for a while. v.room is locked.
+func (w *Writable) sweep(v *written, root *os.Root, now time.Time) {
+	var empty []string
+	v.mu.Lock()
+	for path, idle := range v.idle {
+		if idle.size.Files == 0 && now.Sub(idle.used) > emptyKept {
+			empty = append(empty, path)
+		}
+	}
+	v.mu.Unlock()
+	for _, path := range empty {
+		w.drop(v, root, path)
+	}
+}
+
+// drop removes a lane that no sandbox has, and forgets it if it is gone.
+func (w *Writable) drop(v *written, root *os.Root, path string) (removed bool) {
+	removed, err := removeLane(root, v.dir, path)
+	if err != nil {
+		w.log.Warn("a folder in a volume cannot be removed", "folder", path, "why", err)
+	}
+	if removed {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		delete(v.idle, path)
+	}
+	return removed
+}
+
 func relative(dir, path string) string {
 	below, err := filepath.Rel(dir, path)
 	if err != nil {
@@ -147,17 +182,9 @@ func (w *Writable) evict(v *written, root *os.Root, most Usage, hog bool, enough
 		if path == "" {
 			return
 		}
-		removed, err := removeLane(root, v.dir, path)
-		if err != nil {
-			w.log.Warn("a folder in a volume cannot be removed", "folder", path, "why", err)
-		}
-		if !removed {
+		if !w.drop(v, root, path) {
 			stuck[path] = true // what lies in it still counts
-			continue
 		}
-		v.mu.Lock()
-		delete(v.idle, path)
-		v.mu.Unlock()
 	}
 }
 
@@ -217,6 +244,9 @@ func removeLane(root *os.Root, dir, path string) (removed bool, err error) {
 	below := relative(dir, path)
 	unclose(root, below)
 	file, err := openFolder(path)
+	if errors.Is(err, fs.ErrNotExist) { // another agent has removed it
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -230,5 +260,7 @@ func removeLane(root *os.Root, dir, path string) (removed bool, err error) {
 	if err := root.Remove(below); err != nil {
 		return false, err
 	}
+	for parent := filepath.Dir(below); parent != "." && root.Remove(parent) == nil; parent = filepath.Dir(parent) {
+	} // until one has something in it
 	return true, nil
 }

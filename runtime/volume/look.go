@@ -53,17 +53,15 @@ func (f *Folder) weigh(now, before Usage) error {
 	v.held[f.path] = now
 	all, _ := v.total()
 	v.mu.Unlock()
-	if !all.fits(l.most) {
-		f.evictHog()
-	}
-	if err := v.judge(f.path, l.most); err != nil {
+	evicting := !all.fits(l.most) && !f.evictHog()
+	if err := v.judge(f.path, l.most, evicting); err != nil {
 		return err
 	}
 	free, err := freeOf(f.file)
 	switch grown := !now.fits(before); {
 	case err != nil:
 		return fmt.Errorf("asking how much is free: %w", err)
-	case grown && free < l.of.keepFree:
+	case grown && free < l.of.keepFree && v.largest(f.path):
 		return fmt.Errorf("%w: less than %d bytes are free below it", ErrFull, l.of.keepFree)
 	case free < l.of.keepFree/2: // a file that is open and has no name, or somebody outside
 		return fmt.Errorf("%w: less than %d bytes are free", ErrDiskFull, l.of.keepFree/2)
@@ -71,33 +69,37 @@ func (f *Folder) weigh(now, before Usage) error {
 	return nil
 }
 
-// evictHog removes lanes that are not in use of the project that keeps most, unless room is being made already.
-func (f *Folder) evictHog() {
+// evictHog removes lanes that are not in use of the project that keeps most. It is false while others make room, who may come to do so.
+func (f *Folder) evictHog() bool {
 	v := f.lane.volume
-	if f.lane.fresh || !v.room.TryLock() {
-		return
+	if f.lane.fresh {
+		return true // there are no others
+	}
+	if !v.room.TryLock() {
+		return false
 	}
 	defer v.room.Unlock()
 	root, err := os.OpenRoot(v.dir)
 	if err != nil {
-		return // then the largest lane in use is at fault
+		return true // then the largest lane in use is at fault
 	}
 	defer root.Close()
 	f.lane.of.evict(v, root, f.lane.most, true, func() bool { return false })
+	return true
 }
 
 // judge says which bound a volume is beyond, if a lane is to give way for it: of the projects with a lane in use here the one that keeps most, and of its
-// lanes the largest.
-func (v *written) judge(path string, most Usage) error {
+// lanes the largest. While others evict lanes, none gives way for a project of which something may go yet that keeps more.
+func (v *written) judge(path string, most Usage, evicting bool) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	all, of := v.total()
-	if all.fits(most) {
+	if all.fits(most) || !v.keepsMost(path, all, most, of) {
 		return nil
 	}
-	weight, mine := weigher(all, most), projectOf(path)
-	for other, used := range v.held {
-		if weight(of[projectOf(other)]) > weight(of[mine]) || projectOf(other) == mine && weight(used) > weight(v.held[path]) {
+	weight := weigher(all, most)
+	for other := range v.idle {
+		if evicting && weight(of[projectOf(other)]) > weight(of[projectOf(path)]) {
 			return nil
 		}
 	}
@@ -105,6 +107,25 @@ func (v *written) judge(path string, most Usage) error {
 		return fmt.Errorf("%w: %d bytes of at most %d", ErrFull, all.Bytes, most.Bytes)
 	}
 	return fmt.Errorf("%w: %d files and folders of at most %d", ErrFull, all.Files, most.Files)
+}
+
+// keepsMost says whether no other project with a lane in use here keeps more, and of this one no lane. The caller holds the lock.
+func (v *written) keepsMost(path string, all, most Usage, of map[string]Usage) bool {
+	weight, mine := weigher(all, most), projectOf(path)
+	for other, used := range v.held {
+		if weight(of[projectOf(other)]) > weight(of[mine]) || projectOf(other) == mine && weight(used) > weight(v.held[path]) {
+			return false
+		}
+	}
+	return true
+}
+
+// largest is keepsMost by bytes, for a disk that is nearly full: who keeps less is not ended for it.
+func (v *written) largest(path string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	all, of := v.total()
+	return v.keepsMost(path, all, Usage{}, of)
 }
 
 func (f *Folder) used() Usage {

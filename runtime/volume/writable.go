@@ -98,10 +98,10 @@ func (w *Writable) Lend(m Mapping, project uuid.UUID, function string, blocked B
 	}
 	defer root.Close()
 	parent := filepath.Join(project.String(), function)
-	if err := root.MkdirAll(parent, parentMode); err != nil { // functions never write there
-		return nil, fmt.Errorf("making a folder in volume %s: %w", m.Name, err)
-	}
 	for n := range MaxLanes {
+		if err := root.MkdirAll(parent, parentMode); err != nil { // functions never write there, and another agent removes what is empty
+			return nil, fmt.Errorf("making a folder in volume %s: %w", m.Name, err)
+		}
 		f, err := w.take(v, root, m.Name, filepath.Join(parent, strconv.Itoa(n)), most)
 		if f != nil || err != nil {
 			return f, err
@@ -119,7 +119,11 @@ func (w *Writable) take(v *written, root *os.Root, name, below string, most Usag
 	if v.holds(path) {
 		return nil, nil //nolint:nilnil // it is the caller's to try the next one
 	}
-	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := os.Mkdir(path, 0o700)
+	if errors.Is(err, fs.ErrNotExist) { // another agent has just removed the empty folders above it
+		return nil, nil //nolint:nilnil // the next one is made with what is above it
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("making a folder in volume %s: %w", name, err)
 	}
 	unclose(root, below)

@@ -181,3 +181,22 @@ func TestFreshVolume(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
+
+// TestEmptyFoldersGo: whoever makes function after function leaves no folder for each, and what holds something stays.
+func TestEmptyFoldersGo(t *testing.T) {
+	m, w := writableMapping(t, 1000), newWritable()
+	project := uuid.New()
+	empty, kept, fresh := lend(t, w, m, project, "empty"), lend(t, w, m, project, "kept"), lend(t, w, m, uuid.New(), "fresh")
+	put(t, kept, "a", 1)
+	require.NoError(t, CloseAll([]*Folder{empty, kept, fresh}))
+	before := time.Now().Add(-emptyKept - time.Minute)
+	for _, f := range []*Folder{empty, kept} {
+		require.NoError(t, os.Chtimes(f.Path(), before, before))
+	}
+	other := lend(t, w, m, uuid.New(), "other")
+	require.NoDirExists(t, filepath.Dir(empty.Path()), "and what is above it")
+	require.FileExists(t, filepath.Join(kept.Path(), "a"))
+	require.DirExists(t, fresh.Path(), "its function may come again soon")
+	require.NoError(t, other.Close())
+	require.Equal(t, empty.Path(), lend(t, w, m, project, "empty").Path())
+}
