@@ -21,15 +21,15 @@ import (
 // documentCheck holds the document of an archive to the receipt in it. Every field is either compared, or named among those that the
 // receipt does not prove: nobody may take a field for proven because it stands beside a receipt.
 type documentCheck struct {
-	root     json.RawMessage
-	compared []string // paths; what is below one of them was compared with it
-	open     []string // paths that were compared in part
-	err      error    // the first difference
+	fields *fields
+	open   []string // paths that were compared in part
+	err    error    // the first difference
 }
 
 // Document compares the document of an archive with what the log vouches for, and names what the receipt does not prove.
 func Document(text []byte, said audit.Statement) (notProved []string, err error) {
-	c := &documentCheck{root: text, compared: []string{"format", "results", "receipt"}} // which are looked at elsewhere
+	c := &documentCheck{fields: newFields(text)}
+	c.fields.compared("format", "results", "receipt") // which are looked at elsewhere
 	c.text("project", said.Project)
 	c.text("job", said.Job)
 	c.text("record.id", said.Job)
@@ -52,42 +52,24 @@ func Document(text []byte, said audit.Statement) (notProved []string, err error)
 	if c.err != nil {
 		return nil, c.err
 	}
-	return c.notCompared()
-}
-
-// valueAt is what stands at a path, such as record.policy or aggregations[0].count.
-func valueAt(text json.RawMessage, path string) (json.RawMessage, bool) {
-	for path != "" {
-		name, rest, _ := strings.Cut(path, ".")
-		name, index, list := strings.Cut(name, "[")
-		var fields map[string]json.RawMessage
-		if json.Unmarshal(text, &fields) != nil {
-			return nil, false
-		}
-		below, found := fields[name]
-		if !found {
-			return nil, false
-		}
-		text, path = below, rest
-		if !list {
-			continue
-		}
-		var values []json.RawMessage
-		n, err := strconv.Atoi(strings.TrimSuffix(index, "]"))
-		if err != nil || json.Unmarshal(text, &values) != nil || n >= len(values) {
-			return nil, false
-		}
-		text = values[n]
+	rest, err := c.fields.notCompared()
+	if err != nil {
+		return nil, err
 	}
-	return text, true
+	notProved = append(c.open, rest...)
+	slices.Sort(notProved)
+	return notProved, nil
 }
 
 // is compares a field. Without a value it must not be there.
 func (c *documentCheck) is(path string, want json.RawMessage) {
-	got, found := valueAt(c.root, path)
-	c.compared = append(c.compared, path)
+	if c.err != nil {
+		return
+	}
+	got, found := c.fields.at(path)
+	c.fields.compared(path)
 	switch {
-	case c.err != nil || !found && want == nil:
+	case !found && want == nil:
 	case !found:
 		c.differs(path, "is missing", string(want))
 	case want == nil:
@@ -144,9 +126,9 @@ func (c *documentCheck) number(path string, want int64) {
 
 // time compares moments, which may be written with another zone.
 func (c *documentCheck) time(path string, want time.Time) {
-	c.compared = append(c.compared, path)
+	c.fields.compared(path)
 	var got time.Time
-	value, found := valueAt(c.root, path)
+	value, found := c.fields.at(path)
 	if !found && want.IsZero() {
 		return
 	}
@@ -181,13 +163,13 @@ func (c *documentCheck) counts(said audit.ShardsStated) {
 
 // part compares a part of the job, of which the receipt may have the digest alone.
 func (c *documentCheck) part(path string, said json.RawMessage) {
-	got, found := valueAt(c.root, path)
+	got, found := c.fields.at(path)
 	var long struct {
 		Bytes  int64  `json:"bytes"`
 		SHA256 string `json:"sha256"`
 	}
 	if found && len(got) > audit.MaxReceiptPart && json.Unmarshal(said, &long) == nil && long.SHA256 != "" {
-		c.compared = append(c.compared, path)
+		c.fields.compared(path)
 		if !hasDigest(got, long.SHA256) {
 			c.differs(path, "has another digest", long.SHA256)
 		}
@@ -220,20 +202,28 @@ var escape = regexp.MustCompile(`\\(u[0-9a-f]{4}|.)`)
 
 var escapedHTML = map[string]string{`\u003c`: "<", `\u003e`: ">", `\u0026`: "&", `\u2028`: "\u2028", `\u2029`: "\u2029"}
 
+// fieldName is what names of fields are like: a path takes anything else for a place in a list, or for several names.
+var fieldName = regexp.MustCompile(`^[a-z0-9_]{1,64}$`)
+
 // later are counts of agents that were caught after the job's end, which may have grown since the receipt was made.
 var later = []string{"incidents", "questionable"}
 
 func (c *documentCheck) verification(said json.RawMessage) {
 	const path = "record.verification"
 	var fields map[string]json.RawMessage
-	if _, found := valueAt(c.root, path); !found || json.Unmarshal(said, &fields) != nil {
+	if _, found := c.fields.at(path); !found || json.Unmarshal(said, &fields) != nil {
 		c.part(path, said)
 		return
 	}
 	for name, want := range fields {
+		if !fieldName.MatchString(name) {
+			c.differs(path, "has no such field", "something of "+strconv.Quote(shorten(name)))
+			return
+		}
 		at := path + "." + name
 		if slices.Contains(later, name) && c.grown(at, want) {
-			c.compared, c.open = append(c.compared, at), append(c.open, at)
+			c.fields.compared(at)
+			c.open = append(c.open, at)
 			continue
 		}
 		c.is(at, want)
@@ -243,14 +233,14 @@ func (c *documentCheck) verification(said json.RawMessage) {
 
 // grown says whether a count is greater than it was.
 func (c *documentCheck) grown(path string, was json.RawMessage) bool {
-	got, _ := valueAt(c.root, path)
+	got, _ := c.fields.at(path)
 	var now, before int64
 	return json.Unmarshal(got, &now) == nil && json.Unmarshal(was, &before) == nil && now > before
 }
 
 // noneBut refuses a field that the receipt does not have.
 func (c *documentCheck) noneBut(path string, fields map[string]json.RawMessage) {
-	value, _ := valueAt(c.root, path)
+	value, _ := c.fields.at(path)
 	var got map[string]json.RawMessage
 	if err := json.Unmarshal(value, &got); err != nil {
 		c.differs(path, "is "+shorten(string(value)), "an object")
@@ -266,7 +256,7 @@ func (c *documentCheck) noneBut(path string, fields map[string]json.RawMessage) 
 func (c *documentCheck) failure(said string) {
 	const path = "record.error"
 	var got string
-	value, _ := valueAt(c.root, path)
+	value, _ := c.fields.at(path)
 	if json.Unmarshal(value, &got) != nil || len(got) <= audit.MaxReceiptPart {
 		if want := json.RawMessage(nil); said == "" {
 			c.is(path, want)
@@ -275,7 +265,8 @@ func (c *documentCheck) failure(said string) {
 		}
 		return
 	}
-	c.compared, c.open = append(c.compared, path), append(c.open, path)
+	c.fields.compared(path)
+	c.open = append(c.open, path)
 	if strings.ToValidUTF8(got[:audit.MaxReceiptPart], "") != said {
 		c.differs(path, "begins otherwise", said)
 	}
@@ -284,7 +275,7 @@ func (c *documentCheck) failure(said string) {
 // answer compares what was folded.
 func (c *documentCheck) answer(said *audit.AnswerStated) {
 	const path = "record.aggregate"
-	_, preview := valueAt(c.root, path+".preview")
+	_, preview := c.fields.at(path + ".preview")
 	if said == nil {
 		if preview { // there was no answer yet, and so its value is empty
 			c.is(path+".value", json.RawMessage("null"))
@@ -300,10 +291,13 @@ func (c *documentCheck) answer(said *audit.AnswerStated) {
 	c.stored(path+".rows", path+".rows_object", said.Rows, nil)
 }
 
+// nullDigest is of an answer that is null, as a module may give one.
+var nullDigest = audit.DigestOf([]byte("null"))
+
 // stored compares what stands in the document, or is an object that it names. The receipt has the digest, and may have the value.
 func (c *documentCheck) stored(path, object, digest string, value json.RawMessage) {
-	if got, found := valueAt(c.root, path); found && string(got) != "null" && digest != "" {
-		c.compared = append(c.compared, path)
+	if got, found := c.fields.at(path); found && digest != "" && (string(got) != "null" || digest == nullDigest) {
+		c.fields.compared(path)
 		same := value != nil && sameJSON(got, value)
 		if !same && !hasDigest(got, digest) {
 			c.differs(path, "is "+shorten(string(got)), cmp.Or(string(value), "that its digest is "+digest))
@@ -311,13 +305,13 @@ func (c *documentCheck) stored(path, object, digest string, value json.RawMessag
 		c.is(object, nil)
 		return
 	}
-	if _, found := valueAt(c.root, object); !found && digest != "" {
+	if _, found := c.fields.at(object); !found && digest != "" {
 		c.differs(path, "is missing", "that its digest is "+digest)
 	}
-	if got, found := valueAt(c.root, path); found && string(got) != "null" {
+	if got, found := c.fields.at(path); found && string(got) != "null" {
 		c.is(path, nil)
 	}
-	c.compared = append(c.compared, path)
+	c.fields.compared(path)
 	if digest == "" {
 		c.is(object, nil)
 		return
@@ -330,7 +324,7 @@ func (c *documentCheck) aggregations(said audit.Statement) {
 	var list []struct {
 		Run int `json:"run"`
 	}
-	value, found := valueAt(c.root, "aggregations")
+	value, found := c.fields.at("aggregations")
 	if !found {
 		return
 	}
@@ -350,7 +344,7 @@ func (c *documentCheck) aggregations(said audit.Statement) {
 	}
 	path := fmt.Sprintf("aggregations[%d]", at)
 	c.number(path+".run", int64(said.Run))
-	if ref, found := valueAt(c.root, "record.aggregator"); found { // which was compared
+	if ref, found := c.fields.at("record.aggregator"); found { // which was compared
 		c.is(path+".aggregator", ref)
 	}
 	if said.Answer == nil {
@@ -360,57 +354,9 @@ func (c *documentCheck) aggregations(said audit.Statement) {
 	c.text(path+".state", "finished")
 	c.text(path+".error", "")
 	object := json.RawMessage("null")
-	if got, found := valueAt(c.root, "record.aggregate.object"); found {
+	if got, found := c.fields.at("record.aggregate.object"); found {
 		object = got
 	}
 	c.is(path+".object", object)
 	c.is(path+".value", nil)
-}
-
-// notCompared names the fields that were not compared, each by the path above which something was.
-func (c *documentCheck) notCompared() ([]string, error) {
-	in := json.NewDecoder(bytes.NewReader(c.root))
-	in.UseNumber()
-	var root map[string]any
-	if err := in.Decode(&root); err != nil {
-		return nil, fmt.Errorf("reading the document: %w", err)
-	}
-	open := slices.Clone(c.open)
-	for _, name := range names(root) {
-		open = append(open, c.below(name, root[name])...)
-	}
-	slices.Sort(open)
-	return open, nil
-}
-
-// below names what was not compared at a path; the path itself where nothing of it was.
-func (c *documentCheck) below(path string, value any) (open []string) {
-	if slices.Contains(c.compared, path) {
-		return nil
-	}
-	if !slices.ContainsFunc(c.compared, func(p string) bool { return strings.HasPrefix(p, path+".") || strings.HasPrefix(p, path+"[") }) {
-		return []string{path}
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		for _, name := range names(value) {
-			open = append(open, c.below(path+"."+name, value[name])...)
-		}
-	case []any:
-		for i, v := range value {
-			open = append(open, c.below(fmt.Sprintf("%s[%d]", path, i), v)...)
-		}
-	default:
-		return []string{path}
-	}
-	return open
-}
-
-func names(fields map[string]any) []string {
-	all := make([]string, 0, len(fields))
-	for name := range fields {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
 }
