@@ -79,6 +79,10 @@ func (s *Service) ImportArchive(ctx context.Context, by functions.Principal, pro
 	if err := s.judgeImport(ctx, intent); err != nil {
 		return a, err
 	}
+	if !s.importing.take(project, time.Now()) {
+		return a, ErrImportBusy
+	}
+	defer s.importing.leave()
 	i, err := s.readImport(ctx, project, in)
 	if err != nil {
 		return a, err
@@ -86,11 +90,6 @@ func (s *Service) ImportArchive(ctx context.Context, by functions.Principal, pro
 	if a, there, err := s.imported(ctx, project, i); err != nil || there {
 		return a, err
 	}
-	done, err := s.takePlace()
-	if err != nil {
-		return a, err
-	}
-	defer done()
 	if err := s.readSigned(ctx, project, &i, in.Receipt); err != nil {
 		return a, err
 	}
@@ -108,16 +107,6 @@ func (s *Service) ImportArchive(ctx context.Context, by functions.Principal, pro
 func (in Import) intent(by functions.Principal, project uuid.UUID) base.Intent {
 	facts := guardian.DataFacts{Data: guardian.Data{Type: "archive", Name: in.Document}}
 	return base.Intent{By: by, Project: project, Kind: guardian.DataImport, Subject: in.Document, Facts: facts}
-}
-
-// takePlace takes the place of the one archive that is imported at a time. Whoever finds it taken asks again: nobody waits in a server's memory.
-func (s *Service) takePlace() (done func(), err error) {
-	select {
-	case s.importing <- struct{}{}:
-		return func() { <-s.importing }, nil
-	default:
-		return nil, ErrImportBusy
-	}
 }
 
 // errJudged ends a transaction in which the guardian has agreed, so that nothing of it stays.

@@ -65,16 +65,17 @@ func (s *Service) readImport(ctx context.Context, project uuid.UUID, in Import) 
 	if err != nil {
 		return i, registry.ObjectError(err, in.Document)
 	}
-	if i.doc, err = file.Parse(text); err != nil {
+	doc, err := file.Parse(text)
+	if err != nil {
 		return i, badImport(err)
 	}
 	key := in.Key
-	if i.doc.Project == project.String() { // its own log says what happened in it, and no other
+	if doc.Project == project.String() { // its own log says what happened in it, and no other
 		if key, err = s.receipts.LogKey(ctx, project); err != nil {
 			return i, err
 		}
 	}
-	i, err = parseImport(text, key)
+	i, err = checkImport(text, doc, key)
 	if err != nil {
 		return i, badImport(err)
 	}
@@ -82,11 +83,9 @@ func (s *Service) readImport(ctx context.Context, project uuid.UUID, in Import) 
 	return i, nil
 }
 
-// parseImport reads a document, which may come from anybody.
-func parseImport(text []byte, key string) (i importedJob, err error) {
-	if i.doc, err = file.Parse(text); err != nil {
-		return i, err
-	}
+// checkImport checks a document, which may come from anybody.
+func checkImport(text []byte, doc file.Document, key string) (i importedJob, err error) {
+	i.doc = doc
 	if err := compare.Names(text, i.doc, reflect.TypeFor[functions.Job]()); err != nil {
 		return i, err
 	}

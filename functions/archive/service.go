@@ -50,8 +50,7 @@ type Service struct {
 	days     int
 	// packAfter is how long attempts of ended jobs stay rows.
 	packAfter time.Duration
-	// importing has a place for each archive that is imported at a time.
-	importing chan struct{}
+	importing *importTurns
 }
 
 // New makes the room.
@@ -62,5 +61,5 @@ func New(env *base.Env, j *jobs.Service, receipts Receipts, o Options) *Service 
 	if o.PackAfter == 0 {
 		o.PackAfter = DefaultPackAfter
 	}
-	return &Service{env: env, jobs: j, receipts: receipts, maxBytes: o.MaxBytes, days: o.Days, packAfter: o.PackAfter, importing: make(chan struct{}, 1)}
+	return &Service{env: env, jobs: j, receipts: receipts, maxBytes: o.MaxBytes, days: o.Days, packAfter: o.PackAfter, importing: newTurns()}
 }

@@ -86,17 +86,41 @@ const noMaking = 0
 // KeepImported writes what agents have signed of the receipt of an imported job, in the transaction that imports it.
 func (s *Service) KeepImported(ctx context.Context, tx *store.Tx, job uuid.UUID, w WholeReceipt) error {
 	for batch, lines := range w.batches {
-		ids, kinds := make([]uuid.UUID, len(lines)), make([]int16, len(lines))
-		for i := range lines { // they are read again in the order of these
-			binary.BigEndian.PutUint64(ids[i][:8], uint64(batch))
-			binary.BigEndian.PutUint64(ids[i][8:], uint64(i))
-			kinds[i] = lineOfImport
-		}
-		if _, err := store.Exec(ctx, tx, sql.AddSignatures, job, noMaking, batch, 0, ids, kinds, lines); err != nil {
-			return err
+		for from := 0; from < len(lines); {
+			to := from + fitting(lines[from:])
+			if err := keepImported(ctx, tx, job, batch, from, lines[from:to]); err != nil {
+				return err
+			}
+			from = to
 		}
 	}
 	return nil
+}
+
+// maxKeptAtOnce is how many bytes of lines one statement writes: what it holds stands in memory three times, here, on its way and in Postgres.
+const maxKeptAtOnce = 4 << 20
+
+// fitting is how many of the lines one statement writes, and at least one.
+func fitting(lines []string) int {
+	bytes := 0
+	for i, line := range lines {
+		if bytes += len(line); bytes > maxKeptAtOnce && i > 0 {
+			return i
+		}
+	}
+	return len(lines)
+}
+
+// keepImported writes lines of a batch, the first of which is the one numbered from.
+func keepImported(ctx context.Context, tx *store.Tx, job uuid.UUID, batch int64, from int, lines []string) error {
+	ids, kinds := make([]uuid.UUID, len(lines)), make([]int16, len(lines))
+	for i := range lines { // they are read again in the order of these
+		binary.BigEndian.PutUint64(ids[i][:8], uint64(batch))
+		binary.BigEndian.PutUint64(ids[i][8:], uint64(from+i))
+		kinds[i] = lineOfImport
+	}
+	_, err := store.Exec(ctx, tx, sql.AddSignatures, job, noMaking, batch, 0, ids, kinds, lines)
+	return err
 }
 
 // LogKey is the key by which the log of a project is verified.

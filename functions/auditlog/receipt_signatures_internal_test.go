@@ -1,6 +1,7 @@
 package auditlog
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +35,13 @@ func TestSubmissionsAreReadInParts(t *testing.T) {
 		}
 		require.Equal(t, c.want, got, name)
 	}
+}
+
+// TestNoStatementHoldsAWholeReceipt: what agents have signed is written in parts, the largest line by itself.
+func TestNoStatementHoldsAWholeReceipt(t *testing.T) {
+	t.Parallel()
+	half := strings.Repeat("x", maxKeptAtOnce/2)
+	require.Equal(t, 2, fitting([]string{half, half}))
+	require.Equal(t, 2, fitting([]string{half, half, "x"}))
+	require.Equal(t, 1, fitting([]string{half + half + "x", "x"}))
 }
