@@ -1,6 +1,6 @@
 -- Gives these controls ($2) up: nobody is left to give a second opinion of them. Returns what was said to those that somebody has answered otherwise.
 with over as (
-    update controls c set state = 'unsettled', settled_at = now()
+    update controls c set state = 'unsettled'
     where c.job_id = $1 and c.place = any ($2) and c.state = 'waiting'
       and not exists (select from control_loans l where l.job_id = c.job_id and l.place = c.place and (l.reported_at is null or l.verdict is null))
     returning c.job_id, c.place, c.number, c.output
