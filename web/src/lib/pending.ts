@@ -37,34 +37,47 @@ function become(next: Held) {
 
 const same = (a: Pending["who"], b: Pending["who"]) => !!a && !!b && a.role === b.role && a.project === b.project && a.key_id === b.key_id && a.subject === b.subject;
 
-async function send(pending: Pending, leaving: boolean) {
-  // Another tab may have signed somebody else in. A page that is left has no time to ask.
-  if (!leaving && !same(pending.who, await whoAmI())) throw new Error("you are not signed in any more as who has decided: look at the flag and decide again");
-  if (held.pending !== pending) return; // it was taken back, or sent, while the server was asked
+/** Decisions that another one took the place of, until they are on their way. */
+const followed = new Set<Pending>();
+
+/** Takes a decision out of where it waits, and says whether it was there still: it may have been taken back, or sent. */
+function taken(pending: Pending): boolean {
+  if (followed.delete(pending)) return true;
+  if (held.pending !== pending) return false;
   become({ ...held, pending: undefined });
-  await pending.send(leaving);
+  return true;
 }
 
-/** Sends what is held, now, and says whether that went well. */
-export async function sendHeld(leaving = false): Promise<boolean> {
-  const { pending } = held;
-  if (!pending) return true;
-  clearTimeout(timer);
+/** Sends a decision, and says whether that went well. */
+async function send(pending: Pending, leaving: boolean): Promise<boolean> {
   try {
-    await send(pending, leaving);
+    // Another tab may have signed somebody else in. A page that is left has no time to ask.
+    if (!leaving && !same(pending.who, await whoAmI())) throw new Error("you are not signed in any more as who has decided: look at the flag and decide again");
+    if (taken(pending)) await pending.send(leaving);
     return true;
   } catch (error) {
+    taken(pending);
     const { project, flag, words } = pending;
-    become({ pending: held.pending === pending ? undefined : held.pending, failed: [...held.failed, { project, flag, words, error }] });
+    become({ ...held, failed: [...held.failed, { project, flag, words, error }] });
     return false;
   }
 }
 
-/** Holds a decision for ten seconds. One that is held already is sent first. */
+/** Sends what is held, now, and says whether that went well. */
+export async function sendHeld(): Promise<boolean> {
+  clearTimeout(timer);
+  return held.pending ? send(held.pending, false) : true;
+}
+
+/** Holds a decision for ten seconds. One that is held already is sent. */
 export async function hold(pending: Pending) {
-  await sendHeld();
+  const before = held.pending;
+  clearTimeout(timer);
   become({ ...held, pending });
   timer = window.setTimeout(() => void sendHeld(), takenBackWithin);
+  if (!before) return;
+  followed.add(before);
+  await send(before, false);
 }
 
 /** Takes the held decision back: nothing is sent. Returns what it was about. */
@@ -81,10 +94,13 @@ export const forgetFailed = (flag: string) => become({ ...held, failed: held.fai
 /** Forgets everything: whoever signs in next has decided nothing. */
 export function forgetHeld() {
   clearTimeout(timer);
+  followed.clear();
   become({ failed: [] });
 }
 
-addEventListener("pagehide", () => void sendHeld(true));
+addEventListener("pagehide", () => {
+  for (const p of [...followed, ...(held.pending ? [held.pending] : [])]) void send(p, true);
+});
 
 export const useHeld = () =>
   useSyncExternalStore(

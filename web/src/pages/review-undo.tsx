@@ -1,7 +1,7 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 
-import { forgetFailed, takeBack, useHeld } from "../lib/pending";
+import { forgetFailed, takeBack, takenBackWithin, useHeld } from "../lib/pending";
 import { visible } from "../ui/bits";
 import { Trouble } from "../ui/panel";
 import ui from "../ui/ui.module.css";
@@ -37,7 +37,7 @@ export function Undo() {
       ))}
       {pending && (
         <p className={ui.row} role="status">
-          <span>{visible(pending.words)} It is sent in ten seconds.</span>
+          <span>{visible(pending.words)} It is sent in {takenBackWithin / 1000} seconds.</span>
           <button type="button" className={ui.button} onClick={undo}>Undo <kbd>u</kbd></button>
         </p>
       )}
