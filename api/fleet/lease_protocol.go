@@ -11,6 +11,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/runtime/bundle"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // Leases is what the API asks of the domain about work for agents, and what they bring back.
@@ -139,7 +140,7 @@ func (s *server) getLeaseFile(ctx context.Context, c *rest.Call, in *LeaseFilePa
 	if err != nil {
 		return nil, err
 	}
-	if !rest.IsDigest(in.Digest) {
+	if !canonical.IsDigest(in.Digest) {
 		return nil, functions.NotFound("file", in.Digest)
 	}
 	r, size, err := s.service.LeaseFile(ctx, c.Principal.Agent, id, in.Shard, in.Digest)
@@ -154,7 +155,7 @@ func (s *server) putOutput(ctx context.Context, c *rest.Call, in *OutputPath) (*
 	if err != nil {
 		return nil, err
 	}
-	if !rest.IsDigest(in.Digest) {
+	if !canonical.IsDigest(in.Digest) {
 		return nil, rest.NewProblem(http.StatusUnprocessableEntity, rest.CodeBadDigest, "the digest in the path is not a SHA-256 of 64 lower-case hexadecimal characters",
 			"give the SHA-256 of the body")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // Runtimes is what the API asks of the domain about trees with an interpreter, packages and native code.
@@ -154,7 +155,7 @@ func (s *server) getRuntime(ctx context.Context, _ *rest.Call, in *RuntimePath) 
 	if err != nil {
 		return nil, err
 	}
-	if !rest.IsDigest(in.Runtime) && !rest.IsName(in.Runtime) {
+	if !canonical.IsDigest(in.Runtime) && !rest.IsName(in.Runtime) {
 		return nil, functions.NotFound("runtime", in.Runtime)
 	}
 	r, err := s.service.GetRuntime(ctx, project, in.Runtime)
@@ -169,7 +170,7 @@ func (s *server) deleteRuntime(ctx context.Context, c *rest.Call, in *RuntimeDig
 	if err != nil {
 		return nil, err
 	}
-	if !rest.IsDigest(in.Digest) {
+	if !canonical.IsDigest(in.Digest) {
 		return nil, functions.NotFound("runtime", in.Digest)
 	}
 	return nil, s.service.DeleteRuntime(ctx, c.Principal, project, in.Digest)
@@ -180,7 +181,7 @@ func (s *server) getLeaseRuntime(ctx context.Context, c *rest.Call, in *LeaseRun
 	if err != nil {
 		return nil, err
 	}
-	if !rest.IsDigest(in.Digest) {
+	if !canonical.IsDigest(in.Digest) {
 		return nil, functions.NotFound("object of the runtime", in.Digest)
 	}
 	r, size, err := s.service.LeaseRuntime(ctx, c.Principal.Agent, id, in.Digest)

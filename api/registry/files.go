@@ -12,6 +12,7 @@ import (
 	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // Files is what the API asks of the domain about named files.
@@ -118,7 +119,7 @@ func matchedDigest(ifMatch string) (string, error) {
 		return "", nil
 	}
 	digest := strings.Trim(strings.TrimPrefix(ifMatch, "W/"), `"`)
-	if !rest.IsDigest(digest) {
+	if !canonical.IsDigest(digest) {
 		return "", rest.NewProblem(http.StatusUnprocessableEntity, rest.CodeBadIfMatch, "the If-Match header is not an ETag of a file",
 			"send the file's digest in quotation marks, or leave the header out")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ostraka/ostraka/api/rest"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // Objects is what the API asks of the domain about objects by their digests.
@@ -97,7 +98,7 @@ func (s *server) getObject(ctx context.Context, _ *rest.Call, in *ObjectPath) (*
 	if err != nil {
 		return nil, err
 	}
-	if !rest.IsDigest(in.Digest) {
+	if !canonical.IsDigest(in.Digest) {
 		return nil, functions.NotFound("object", in.Digest)
 	}
 	r, size, err := s.service.OpenObject(ctx, project, in.Digest)

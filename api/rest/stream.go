@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -88,11 +87,6 @@ func NoContent(about string) map[string]*huma.Response {
 func isDomainError(err error) bool {
 	var domain *functions.Error
 	return errors.As(err, &domain)
-}
-
-// IsDigest says whether text is a SHA-256 as we write it.
-func IsDigest(text string) bool {
-	return len(text) == 64 && strings.Trim(text, "0123456789abcdef") == ""
 }
 
 // EventStreamType is the media type of server-sent events.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -17,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/archive"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // objectsSuffix names the folder of the objects that an archive refers to.
@@ -166,7 +166,6 @@ func writeShardLines(out io.Writer, results string) error {
 	return nil
 }
 
-var objectName = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // sendObjects stores the objects in a folder, which need not be there.
 func sendObjects(ctx context.Context, t *terminal, c *connection, dir string) error {
@@ -175,7 +174,7 @@ func sendObjects(ctx context.Context, t *terminal, c *connection, dir string) er
 		return usageError("reading the folder of objects: %w", err)
 	}
 	for _, e := range entries {
-		if !objectName.MatchString(e.Name()) || !e.Type().IsRegular() {
+		if !canonical.IsDigest(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
 		doc, err := putFile(ctx, t, c, filepath.Join(dir, e.Name()))

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 const (
@@ -90,13 +90,12 @@ func parseControl(line []byte) (c client.Control, err error) {
 	switch {
 	case c.Shard != nil && *c.Shard < 0:
 		return c, fmt.Errorf("there is no shard %d: they are numbered from 0", *c.Shard)
-	case c.OutputSha256 != "" && !isSHA256.MatchString(c.OutputSha256):
+	case c.OutputSha256 != "" && !canonical.IsDigest(c.OutputSha256):
 		return c, errors.New("output_sha256 is no SHA-256 of 64 lower-case hexadecimal characters")
 	}
 	return c, nil
 }
 
-var isSHA256 = regexp.MustCompile("^[0-9a-f]{64}$")
 
 // controlsText says what became of the controls of a job.
 func controlsText(c *client.JobControls) string {

@@ -6,20 +6,17 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/spf13/pflag"
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/tree"
 )
 
 // askedAtOnce is of how many objects one request asks whether they are stored: as many as the API takes.
 const askedAtOnce = 500
-
-// runtimeName is what servers take as a name.
-var runtimeName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 
 // runtimeMaking is what all commands have that make a runtime.
 type runtimeMaking struct {
@@ -39,7 +36,7 @@ func (o *runtimeMaking) run(ctx context.Context, pack func(ctx context.Context, 
 	if err := o.check(); err != nil {
 		return err
 	}
-	if !runtimeName.MatchString(o.name) { // now, and not when all is packed and sent
+	if !bundle.IsRuntimeName(o.name) { // now, and not when all is packed and sent
 		return usageError("%q is not a name for a runtime: use 1 to 63 lower-case letters, digits and hyphens, starting with a letter", o.name)
 	}
 	dir, err := os.MkdirTemp("", "ostraka-runtime-")

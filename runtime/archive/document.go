@@ -8,6 +8,8 @@ import (
 	"io"
 	"regexp"
 	"time"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 const (
@@ -95,7 +97,6 @@ func Parse(text []byte) (d Document, err error) {
 }
 
 var (
-	digestPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	idPattern     = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 	namePattern   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 )
@@ -110,9 +111,9 @@ func (d Document) check() error {
 		return errors.New("the document names no project and job")
 	case d.State != "finished" && d.State != "failed" && d.State != "cancelled":
 		return fmt.Errorf("a job that is %.20q is in no archive", d.State)
-	case !namePattern.MatchString(d.Function.Name) || d.Function.Version < 1 || !digestPattern.MatchString(d.Function.Digest):
+	case !namePattern.MatchString(d.Function.Name) || d.Function.Version < 1 || !canonical.IsDigest(d.Function.Digest):
 		return errors.New("the document names no version of a function")
-	case !digestPattern.MatchString(d.Results.Digest) || d.Results.Bytes < 1:
+	case !canonical.IsDigest(d.Results.Digest) || d.Results.Bytes < 1:
 		return errors.New("the document names no file of shards")
 	case c.Total < 1 || c.Total > MaxRows || min(c.Accepted, c.Failed, c.Cancelled, c.Attempts) < 0 || max(c.Accepted, c.Failed, c.Cancelled) > c.Total:
 		return errors.New("the counts of shards cannot be")

@@ -153,7 +153,7 @@ func checkOutput(output, digest *string) error {
 		return err
 	}
 	switch {
-	case digest != nil && !digestPattern.MatchString(*digest):
+	case digest != nil && !canonical.IsDigest(*digest):
 		return fmt.Errorf("%.80q is no digest", *digest)
 	case output == nil || digest == nil:
 		return nil
@@ -190,7 +190,7 @@ func (s Shard) Referred() (digests []string) {
 			continue
 		}
 		for _, f := range d.Files {
-			if digestPattern.MatchString(f.Digest) {
+			if canonical.IsDigest(f.Digest) {
 				digests = append(digests, f.Digest)
 			}
 		}

@@ -12,6 +12,9 @@ var (
 	runtimePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 )
 
+// IsRuntimeName says whether a runtime may be called so.
+func IsRuntimeName(name string) bool { return runtimePattern.MatchString(name) }
+
 // PinnedRuntime is how function.toml names a runtime with packages.
 func PinnedRuntime(name, digest string) string { return name + "@sha256:" + digest }
 

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/python"
 )
 
@@ -188,7 +189,7 @@ func (p *Package) check() error {
 		return fmt.Errorf("%s %s: its index gives no SHA-256 of it, so that it cannot be locked", p.Name, p.Version)
 	case p.URL != "" && !strings.HasPrefix(p.URL, "https://"):
 		return fmt.Errorf("%s %s is named by a place on this machine: name it by its name, and its folder with --find-links", p.Name, p.Version)
-	case !namePattern.MatchString(p.Name) || !versionPattern.MatchString(p.Version) || !digestPattern.MatchString(p.SHA256) || strings.ContainsAny(p.URL, " \t\r\n\\"):
+	case !namePattern.MatchString(p.Name) || !versionPattern.MatchString(p.Version) || !canonical.IsDigest(p.SHA256) || strings.ContainsAny(p.URL, " \t\r\n\\"):
 		return fmt.Errorf("pip has installed %.80q %.80q, which no lock can name", p.Name, p.Version)
 	}
 	return nil

@@ -33,7 +33,6 @@ const (
 var (
 	namePattern    = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	versionPattern = regexp.MustCompile(`^[A-Za-z0-9.!+_-]{1,100}$`)
-	digestPattern  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	separators     = regexp.MustCompile(`[-_.]+`)
 	pinPattern     = regexp.MustCompile(`^([a-z0-9-]+)(?:==(\S+)| @ (\S+)) --hash=sha256:([0-9a-f]{64})(?: # (\S+))?$`)
 )

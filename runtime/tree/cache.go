@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ostraka/ostraka/runtime/canonical"
 	"github.com/ostraka/ostraka/runtime/python"
 )
 
@@ -84,7 +85,7 @@ func (c *Cache) sweep() error {
 
 // Get gives the runtime with the digest, which stays until release is called. It is fetched where it is not there.
 func (c *Cache) Get(ctx context.Context, digest string, fetch Fetch) (t python.Tree, release func(), err error) {
-	if !digestPattern.MatchString(digest) {
+	if !canonical.IsDigest(digest) {
 		return t, nil, fmt.Errorf("preparing a runtime: %.80q is no digest", digest)
 	}
 	h, err := c.take(ctx, digest, fetch)

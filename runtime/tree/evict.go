@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // makeRoom removes unused runtimes, the least recently used first, until the tree that a flight unpacks fits.
@@ -89,7 +91,7 @@ func (c *Cache) trees() (list []fs.FileInfo, err error) {
 	}
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil || !e.IsDir() || !digestPattern.MatchString(e.Name()) {
+		if err != nil || !e.IsDir() || !canonical.IsDigest(e.Name()) {
 			continue // removed in between, or being made
 		}
 		list = append(list, info)

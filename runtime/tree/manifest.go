@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // Format is the version of manifests.
@@ -104,7 +106,6 @@ func Parse(data []byte) (m Manifest, err error) {
 }
 
 var (
-	digestPattern  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 	versionPattern = regexp.MustCompile(`^3\.[0-9]{1,3}(\.[0-9]{1,3})?$`)
 )
 
@@ -140,7 +141,7 @@ func (m *Manifest) checkPieces() error {
 	}
 	var in, of int64
 	for i, p := range m.Pieces {
-		if !digestPattern.MatchString(p.Digest) {
+		if !canonical.IsDigest(p.Digest) {
 			return fmt.Errorf("piece %d: %.80q is no digest", i, p.Digest)
 		}
 		if p.Size < 1 || p.Size > MaxPieceBytes {

@@ -3,6 +3,8 @@ package volume
 import (
 	"fmt"
 	"regexp"
+
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 // Mode says what a function may do with a volume.
@@ -48,11 +50,10 @@ func CheckMode(mode Mode) error {
 	return nil
 }
 
-var fingerprintPattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // CheckFingerprint refuses what is no fingerprint.
 func CheckFingerprint(s string) error {
-	if !fingerprintPattern.MatchString(s) {
+	if !canonical.IsDigest(s) {
 		return fmt.Errorf("%.80q is no fingerprint of a volume: ostraka agent volume fingerprint FOLDER prints one, 64 lower-case hexadecimal digits", s)
 	}
 	return nil
