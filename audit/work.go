@@ -12,7 +12,7 @@ const (
 	StatementOfWork = 2
 )
 
-// MaxWorkLines is how many results an agent signs at once at most.
+// MaxWorkLines is how many results an agent signs at once at most: as many as a lease has shards.
 const MaxWorkLines = 1024
 
 // Work is what results that an agent signs together are about. All of them are names without a line feed.

@@ -31,7 +31,7 @@ type Limits struct {
 	PerKey     limit.Rate    // of requests with one key
 	Enrolments limit.Rate    // of agents that enrol from one address: two for each
 	Proxies    limit.Proxies // whose word about addresses is believed
-	Polls      int64         // requests of one project that wait at a time; 0: as many as come. An agent has functions.MaxAgentPolls at most
+	Polls      int64         // requests of one project that wait at a time; 0: as many as come. An agent has dispatch.MaxAgentPolls at most
 	Streams    int64         // event streams of one project that are open at a time; 0: as many as come
 }
 

@@ -31,7 +31,7 @@ type Operation struct {
 	Waits   bool                      // also where the request does not say so
 	Answers map[string]*huma.Response // beyond those that follow from the output type
 
-	// early refuses, before the body is read, what needs no body to be refused; nil: nothing.
+	// Early refuses, before the body is read, what needs no body to be refused; nil: nothing.
 	Early func(ctx context.Context, c *Call) error
 }
 

@@ -48,7 +48,7 @@ for a person. What happens again is counted by the flag that is there.`,
 	return cmd
 }
 
-// flagKinds are those of functions.FlagKinds, which only servers have.
+// flagKinds are those of flag.FlagKinds, which only servers have.
 func flagKinds() []string {
 	return []string{
 		"review", "lost", "failed", "agent_caught", "contradiction", "mismatch", "limit", "sandbox", "signature", "finding",

@@ -20,7 +20,7 @@ import (
 	"github.com/ostraka/ostraka/functions/store"
 )
 
-// The channels of Postgres notifications (see also channelAgents). The payload of work is a project, that of jobs a job. A notification is only a nudge:
+// The channels of Postgres notifications (see also ChannelAgents). The payload of work is a project, that of jobs a job. A notification is only a nudge:
 // what is waited for is also looked at once in a while, so that a lost one costs time and nothing else.
 const (
 	ChannelWork = "ostraka_work"

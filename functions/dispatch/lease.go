@@ -31,9 +31,9 @@ import (
 
 // Limits of a lease.
 const (
-	MaxLeaseShards = 1024    // shards in one lease
-	MaxAgentPolls  = 256     // of one agent that wait at a time on one server: one for each of its workers
-	MaxLeaseInput  = 4 << 20 // bytes of inputs in one lease, so that the answer stays small; one shard is always given
+	MaxLeaseShards = audit.MaxWorkLines // shards in one lease: an agent signs them at once
+	MaxAgentPolls  = 256                // of one agent that wait at a time on one server: one for each of its workers
+	MaxLeaseInput  = 4 << 20            // bytes of inputs in one lease, so that the answer stays small; one shard is always given
 	// lastCallGrace is added to the time that a shard may take by its own limit: without a result no heartbeat keeps a lease longer.
 	lastCallGrace = 5 * time.Minute
 	// candidateJobs is how many open jobs a poll reads first. Where none of them has a shard for the agent, it reads all.

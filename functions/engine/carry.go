@@ -74,7 +74,7 @@ func (s *Service) outlives(ctx context.Context, step functions.Step) bool {
 	return err == nil && job.State.Ended()
 }
 
-// step carries out one of the steps that functions.Shortens names.
+// step carries out one of the steps that stepargs.Shortens names.
 func (s *Service) step(ctx context.Context, step functions.Step) error {
 	switch args := step.(type) {
 	case stepargs.VerifyArgs:

@@ -91,7 +91,7 @@ func (t *turn) give() {
 	}
 }
 
-// beginRun notes that the batch is about to be executed, where switches look. tx is the server's by now, and has the lock of heldOf.
+// beginRun notes that the batch is about to be executed, where switches look. tx is the server's by now, and has the lock of HeldOf.
 func beginRun(ctx context.Context, tx pgx.Tx, args stepargs.RecheckArgs, work trust.RecheckWork) error {
 	_, err := store.Exec(ctx, tx, sql.BeginRecheckRun, args.Batch, args.Project, work.Job, work.Function.Name, work.Function.Version, len(work.Numbers))
 	return err
