@@ -98,7 +98,7 @@ func (w *idleWorld) prepare(ctx context.Context) (err error) {
 	if w.rss, err = w.server.rssKiB(); err != nil {
 		return err
 	}
-	if _, err := w.submit(ctx, w.server.owner, w.server.project, 1); err != nil {
+	if _, err := w.submit(ctx, w.server, believed(1)); err != nil {
 		return err
 	}
 	if err := w.cancelJobs(ctx); err != nil {
@@ -138,7 +138,9 @@ func (w *idleWorld) prepare(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	w.job, err = w.submit(ctx, owner, w.watched, 1)
+	there := *w.server
+	there.owner, there.project = owner, w.watched
+	w.job, err = w.submit(ctx, &there, believed(1))
 	return err
 }
 

@@ -71,10 +71,10 @@ func (b *bench) kept(ctx context.Context) (all []figure, err error) {
 
 // another runs one more job to its end.
 func (b *bench) another(ctx context.Context, s *server) (job uuid.UUID, speed float64, err error) {
-	if job, err = b.submit(ctx, s.owner, s.project, b.keptShards); err != nil {
+	if job, err = b.submit(ctx, s, believed(b.keptShards)); err != nil {
 		return job, 0, err
 	}
-	seconds, err := b.drain(ctx, s, s.owner, s.project, job, b.keptShards)
+	seconds, err := b.drain(ctx, s, job, b.keptShards)
 	return job, float64(b.keptShards) / seconds, err
 }
 
@@ -89,8 +89,11 @@ func (b *bench) deleted(ctx context.Context, s *server) (float64, error) {
 		return 0, fmt.Errorf("deleting the job: %w: %s", err, gone.Body)
 	}
 	_, beside, err := b.another(ctx, s)
+	if err != nil {
+		return 0, err
+	}
 	say("%.0f shards/s alone, %.0f beside a job of %d shards that is deleted", alone, beside, b.keptShards)
-	return beside / alone, err
+	return beside / alone, nil
 }
 
 // archive makes an archive of a job, and waits until its rows are gone.

@@ -24,7 +24,7 @@ func (b *bench) killswitch(ctx context.Context) (figures []figure, err error) {
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
 	owner, project := s.owner, s.project
-	if _, err := b.submit(ctx, owner, project, killAgents); err != nil {
+	if _, err := b.submit(ctx, s, believed(killAgents)); err != nil {
 		return nil, err
 	}
 	victims := make([]*victim, killAgents)

@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"os"
-	"path/filepath"
+	"iter"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -16,7 +13,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/ostraka/ostraka/client"
-	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // lifecycle compares shards/s through everything (HTTP, leases, signed results, verification, aggregation) with the same in plain SQL,
@@ -34,9 +30,15 @@ func (b *bench) lifecycle(ctx context.Context) ([]figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	byDefault, err := b.verified(ctx, max(b.shards/5, 1))
+	if err != nil {
+		return nil, err
+	}
 	raw, ours := (before+after)/2, job.speed
-	say("raw SQL %.0f shards/s (%.0f before, %.0f after), Ostraka %.0f shards/s", raw, before, after, ours)
-	return []figure{{"raw_shards_per_s", raw}, {"lifecycle_shards_per_s", ours}, {"lifecycle_ratio", ours / raw}}, nil
+	say("raw SQL %.0f shards/s (%.0f before, %.0f after), Ostraka %.0f shards/s, under the default policy %.0f shards/s", raw, before, after, ours, byDefault)
+	return []figure{
+		{"raw_shards_per_s", raw}, {"lifecycle_shards_per_s", ours}, {"lifecycle_ratio", ours / raw}, {"default_lifecycle_ratio", byDefault / raw},
+	}, nil
 }
 
 // large runs a job of many shards and says how much memory the server needed at most.
@@ -44,21 +46,44 @@ func (b *bench) large(ctx context.Context) ([]figure, error) {
 	if b.many == 0 {
 		return nil, nil
 	}
-	small, err := b.job(ctx, max(b.many/20, 1))
-	if err != nil {
-		return nil, err
+	var small, large measured
+	for n := range b.curve() {
+		var err error
+		if large, err = b.job(ctx, n); err != nil {
+			return nil, err
+		}
+		if small.speed == 0 && n >= b.many/20 {
+			small = large
+		}
+		say("%d shards: %.0f shards/s, %.1f µs each, server peak %.0f MiB", n, large.speed, 1e6/large.speed, large.peakMiB)
 	}
-	large, err := b.job(ctx, b.many)
-	if err != nil {
-		return nil, err
-	}
-	say("%d shards: %.0f shards/s, server peak %.0f MiB (%.0f MiB with a twentieth of the shards)", b.many, large.speed, large.peakMiB, small.peakMiB)
 	return []figure{
 		{"large_job_shards_per_s", large.speed},
 		{"large_job_peak_rss_mib", large.peakMiB},
 		{"large_job_peak_rss_ratio", large.peakMiB / small.peakMiB},
+		{"large_job_cost_ratio", small.speed / large.speed},
 		{"merge_tail_ratio", large.tailRatio},
 	}, nil
+}
+
+// curve are the sizes of the jobs by which it is seen whether a shard costs more among many: a twentieth of the largest job and that, and with -long all
+// powers of ten from 10^4 on.
+func (b *bench) curve() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		n := max(b.many/20, 1)
+		if b.long {
+			n = min(10_000, b.many)
+		}
+		for ; n < b.many; n *= 10 {
+			if !yield(n) {
+				return
+			}
+			if !b.long {
+				break
+			}
+		}
+		yield(b.many)
+	}
 }
 
 // measured is what a job came to.
@@ -78,13 +103,12 @@ func (b *bench) watchedJob(ctx context.Context, n int64, people int) (m measured
 		return m, err
 	}
 	defer func() { err = errors.Join(err, s.stop()) }()
-	owner, project := s.owner, s.project
-	job, err := b.submit(ctx, owner, project, n)
+	job, err := b.submit(ctx, s, believed(n))
 	if err != nil {
 		return m, err
 	}
 	leave := watch(ctx, s, job, people)
-	seconds, err := b.drain(ctx, s, owner, project, job, n)
+	seconds, err := b.drain(ctx, s, job, n)
 	if err := errors.Join(err, leave()); err != nil {
 		return m, err
 	}
@@ -92,28 +116,31 @@ func (b *bench) watchedJob(ctx context.Context, n int64, people int) (m measured
 	if m.peakMiB, err = s.peakMiB(); err != nil {
 		return m, err
 	}
-	m.tailRatio, err = b.tail(ctx, owner, project, job)
+	m.tailRatio, err = b.tail(ctx, s.owner, s.project, job)
 	return m, err
 }
 
+// load is a job that fakeAgents work off.
+type load struct {
+	shards int64
+	source string                // of its function
+	policy *client.PolicyRequest // nil: the default one
+}
+
+// believed is a job of which every result is believed, so that its function is never executed.
+func believed(shards int64) load {
+	return load{shards, "def handler(x):\n    return {}\n", &client.PolicyRequest{Quorum: 1}}
+}
+
 // submit pushes a function, submits a job of n shards and waits until all of them exist: the raw way finds its rows made, too.
-func (b *bench) submit(ctx context.Context, owner *client.ClientWithResponses, project uuid.UUID, n int64) (uuid.UUID, error) {
-	file := filepath.Join(b.dir, "trivial.py")
-	if err := os.WriteFile(file, []byte("def handler(x):\n    return {}\n"), 0o600); err != nil {
+func (b *bench) submit(ctx context.Context, s *server, l load) (uuid.UUID, error) {
+	if err := s.push(ctx, b.dir, "counted", l.source); err != nil {
 		return uuid.Nil, err
 	}
-	packed, err := bundle.Pack(file)
-	if err != nil {
-		return uuid.Nil, err
-	}
-	pushed, err := owner.PushFunctionWithBodyWithResponse(ctx, project, nil, "application/octet-stream", bytes.NewReader(packed.Archive()))
-	if err != nil || pushed.StatusCode() >= http.StatusMultipleChoices {
-		return uuid.Nil, fmt.Errorf("pushing the function: %w: %s", err, pushed.Body)
-	}
-	submitted, err := owner.SubmitJobWithResponse(ctx, project, nil, client.JobRequest{
-		Function:   packed.Manifest.Name,
-		Partition:  client.Partition{Kind: "range", From: "0", To: strconv.FormatInt(n, 10), Size: "1"},
-		Policy:     &client.PolicyRequest{Quorum: 1},
+	submitted, err := s.owner.SubmitJobWithResponse(ctx, s.project, nil, client.JobRequest{
+		Function:   "counted",
+		Partition:  client.Partition{Kind: "range", From: "0", To: strconv.FormatInt(l.shards, 10), Size: "1"},
+		Policy:     l.policy,
 		Aggregator: &client.AggregatorRequest{Module: "sum"},
 	})
 	if err != nil || submitted.JSON201 == nil {
@@ -121,7 +148,7 @@ func (b *bench) submit(ctx context.Context, owner *client.ClientWithResponses, p
 	}
 	id := submitted.JSON201.ID
 	for {
-		job, err := getJob(ctx, owner, project, id, "")
+		job, err := getJob(ctx, s.owner, s.project, id, "")
 		if err != nil || job.State != "splitting" {
 			return id, err
 		}
@@ -129,7 +156,7 @@ func (b *bench) submit(ctx context.Context, owner *client.ClientWithResponses, p
 }
 
 // drain lets the agents work the job off and returns how long it took until the answer stood.
-func (b *bench) drain(ctx context.Context, s *server, owner *client.ClientWithResponses, project, job uuid.UUID, n int64) (seconds float64, err error) {
+func (b *bench) drain(ctx context.Context, s *server, job uuid.UUID, n int64) (seconds float64, err error) {
 	fleet := make([]*fakeAgent, agents)
 	for i := range fleet {
 		if fleet[i], err = enrol(ctx, s.info, fmt.Sprintf("bench %d", i)); err != nil {
@@ -148,20 +175,13 @@ func (b *bench) drain(ctx context.Context, s *server, owner *client.ClientWithRe
 		return 0, err
 	}
 	reported := time.Since(start)
-	for {
-		got, err := getJob(ctx, owner, project, job, "30s")
-		if err != nil {
-			return 0, err
-		}
-		if got.State == "finished" {
-			seconds = time.Since(start).Seconds()
-			say("%d shards: reported after %.1f s, answer after %.1f s", n, reported.Seconds(), seconds)
-			return seconds, checkAnswer(got, n)
-		}
-		if got.State == "failed" || got.State == "cancelled" {
-			return 0, fmt.Errorf("the job %s: %s", got.State, got.Error)
-		}
+	got, err := waitEnded(ctx, s.owner, s.project, job)
+	if err != nil {
+		return 0, err
 	}
+	seconds = time.Since(start).Seconds()
+	say("%d shards: reported after %.1f s, answer after %.1f s", n, reported.Seconds(), seconds)
+	return seconds, checkAnswer(got, n)
 }
 
 // checkAnswer holds the answer against what every shard returned: a fast wrong answer is worth nothing.

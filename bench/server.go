@@ -45,9 +45,12 @@ func (b *bench) startServer(ctx context.Context, flags ...string) (*server, erro
 	if err := b.freshDatabase(ctx); err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(b.dir, "dev")
-	flags = append([]string{"dev", "--data", dir, "--listen", "127.0.0.1:0", "--agents", "0", "--database-url", b.databaseURL}, flags...)
-	cmd := exec.CommandContext(ctx, b.binary, flags...)
+	return b.launch(ctx, filepath.Join(b.dir, "dev"), append([]string{"--agents", "0", "--database-url", b.databaseURL}, flags...)...)
+}
+
+// launch starts ostraka dev on a folder, and waits until it is ready.
+func (b *bench) launch(ctx context.Context, dir string, flags ...string) (*server, error) {
+	cmd := exec.CommandContext(ctx, b.binary, append([]string{"dev", "--data", dir, "--listen", "127.0.0.1:0"}, flags...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = startLimit
 	cmd.Stderr = os.Stderr
@@ -89,14 +92,15 @@ func (s *server) waitReady(lines *bufio.Scanner) error {
 }
 
 // stop ends the server and deletes what it has kept.
-func (s *server) stop() error {
+func (s *server) stop() error { return errors.Join(s.end(), os.RemoveAll(s.dir)) }
+
+func (s *server) end() error {
 	_ = s.cmd.Process.Signal(syscall.SIGTERM)
-	var exit *exec.ExitError
 	err := s.cmd.Wait()
-	if errors.As(err, &exit) {
-		err = nil
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		return nil
 	}
-	return errors.Join(err, os.RemoveAll(s.dir))
+	return err
 }
 
 // peakMiB is the largest resident memory that the server has had so far.

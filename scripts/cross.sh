@@ -12,7 +12,7 @@ for target in ${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windo
     export GOOS=${target%/*} GOARCH=${target#*/}
     name=ostraka-$GOOS-$GOARCH
     [[ $GOOS == windows ]] && name+=.exe
-    go build -trimpath -ldflags "-X main.version=$version" -o "$out/$name" ./cmd/ostraka
+    go build -trimpath -ldflags "-s -w -X main.version=$version" -o "$out/$name" ./cmd/ostraka
     while read -r package; do
         if [[ $(go list -deps -test "$package") != *"$module/devdb"* ]]; then
             go vet -trimpath "$package"

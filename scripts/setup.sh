@@ -4,7 +4,7 @@
 #   scripts/setup.sh demo      PostgreSQL's server programs
 #   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium, Node,
 #                              promtool; with packages behind it, what their tests use of these
-#   scripts/setup.sh bench     the same as demo, and Docker's programs
+#   scripts/setup.sh bench     the same as demo, Docker's programs, and Dask
 #   scripts/setup.sh race      the same as test, and a C compiler for the race detector
 #   scripts/setup.sh lint      the linters
 #   scripts/setup.sh release   what makes packages and lists what the program is made of
@@ -55,6 +55,8 @@ have_postgres() {
     done
     return 1
 }
+
+have_dask() { python3 -c "import distributed" 2>/dev/null; }
 
 have_python() {
     python3 -c "import sys; sys.exit(sys.version_info < (3, $python_min_minor))" 2>/dev/null
@@ -157,6 +159,7 @@ want_docker() {
 want_bench() {
     want_demo
     want_docker
+    want have_dask "Dask (dask.distributed), which trivial shards are measured beside" python3-distributed
 }
 
 want_race() {
