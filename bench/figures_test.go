@@ -62,14 +62,14 @@ func TestVerdict(t *testing.T) {
 		before, after []float64
 		want          string
 	}{
-		"more of a ratio":            {ratio, []float64{1, 1.01, 1.02, 1.03}, []float64{1.5, 1.51, 1.52, 1.53}, "better"},
-		"less of a ratio":            {ratio, []float64{1.5, 1.51, 1.52, 1.53}, []float64{1, 1.01, 1.02, 1.03}, "WORSE"},
-		"fewer bytes":                {size, []float64{500, 501, 502, 503}, []float64{300, 301, 302, 303}, "better"},
-		"sure and small":             {ratio, []float64{1, 1.001, 1.002, 1.003}, []float64{1.01, 1.011, 1.012, 1.013}, "the same"},
-		"large by chance":            {ratio, []float64{1, 2, 1, 2}, []float64{2, 1.4, 2.1, 1.1}, "the same"},
-		"too few runs before":        {ratio, []float64{1, 1, 1}, []float64{9, 9, 9, 9}, "too few to tell"},
-		"too few runs now":           {ratio, []float64{1, 1, 1, 1}, []float64{9}, "too few to tell"},
-		"another machine's seconds":  {rate, []float64{1, 1, 1, 1}, []float64{9, 9, 9, 9}, "not compared"},
+		"more of a ratio":           {ratio, []float64{1, 1.01, 1.02, 1.03}, []float64{1.5, 1.51, 1.52, 1.53}, "better"},
+		"less of a ratio":           {ratio, []float64{1.5, 1.51, 1.52, 1.53}, []float64{1, 1.01, 1.02, 1.03}, "WORSE"},
+		"fewer bytes":               {size, []float64{500, 501, 502, 503}, []float64{300, 301, 302, 303}, "better"},
+		"sure and small":            {ratio, []float64{1, 1.001, 1.002, 1.003}, []float64{1.01, 1.011, 1.012, 1.013}, "the same"},
+		"large by chance":           {ratio, []float64{1, 2, 1, 2}, []float64{2, 1.4, 2.1, 1.1}, "the same"},
+		"too few runs before":       {ratio, []float64{1, 1, 1}, []float64{9, 9, 9, 9}, "too few to tell"},
+		"too few runs now":          {ratio, []float64{1, 1, 1, 1}, []float64{9}, "too few to tell"},
+		"another machine's seconds": {rate, []float64{1, 1, 1, 1}, []float64{9, 9, 9, 9}, "not compared"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
