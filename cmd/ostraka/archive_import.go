@@ -166,7 +166,6 @@ func writeShardLines(out io.Writer, results string) error {
 	return nil
 }
 
-
 // sendObjects stores the objects in a folder, which need not be there.
 func sendObjects(ctx context.Context, t *terminal, c *connection, dir string) error {
 	entries, err := os.ReadDir(dir)

@@ -96,7 +96,6 @@ func parseControl(line []byte) (c client.Control, err error) {
 	return c, nil
 }
 
-
 // controlsText says what became of the controls of a job.
 func controlsText(c *client.JobControls) string {
 	if c == nil {
