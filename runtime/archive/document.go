@@ -97,8 +97,8 @@ func Parse(text []byte) (d Document, err error) {
 }
 
 var (
-	idPattern     = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	namePattern   = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
+	idPattern   = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	namePattern = regexp.MustCompile(`^[a-z][a-z0-9-]{0,62}$`)
 )
 
 // check says what of a document cannot be.

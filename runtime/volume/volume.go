@@ -50,7 +50,6 @@ func CheckMode(mode Mode) error {
 	return nil
 }
 
-
 // CheckFingerprint refuses what is no fingerprint.
 func CheckFingerprint(s string) error {
 	if !canonical.IsDigest(s) {
