@@ -30,5 +30,9 @@ for name in agree proved; do
     (cd "$name" && "$rustc" --edition 2021 --target wasm32-wasi --crate-name "$name" -C opt-level=3 -C lto=fat -C codegen-units=1 \
         -C panic=abort -C strip=symbols -C linker=wasm-ld --remap-path-prefix "$PWD=." -D warnings -o "$(cd .. && out "$name")" "$name.rs")
 done
+for name in tidy summary; do
+    (cd "../planners/$name" && "$rustc" --edition 2021 --target wasm32-wasi --crate-name "$name" -C opt-level=3 -C lto=fat -C codegen-units=1 \
+        -C panic=abort -C strip=symbols -C linker=wasm-ld --remap-path-prefix "$PWD=." -D warnings -o "${dir:-.}/$name.wasm" "$name.rs")
+done
 asc_path=$(realpath "$asc")
 (cd outlier && "$asc_path" outlier.ts -O3 --runtime stub --exportStart _start --use abort=outlier/abort -o "$(cd .. && out outlier)")

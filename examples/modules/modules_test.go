@@ -47,7 +47,7 @@ func newPool(t *testing.T) *wasm.Pool {
 // committed reads an example that is committed beside its source.
 func committed(t *testing.T, name string) []byte {
 	t.Helper()
-	module, err := os.ReadFile(filepath.Join(name, name+".wasm"))
+	module, err := os.ReadFile(filepath.Join(name, filepath.Base(name)+".wasm"))
 	require.NoError(t, err)
 	return module
 }
@@ -67,12 +67,10 @@ func TestExamples(t *testing.T) {
 		"proved":    {wasm.KindValidator, `{}`, committed},
 		"outlier":   {wasm.KindHeuristic, `{"usual":12}`, committed},
 		"refine":    {wasm.KindPlanner, `{"points":3}`, build},
-		"../planners/refine": {wasm.KindPlanner, `{"points":3,"shrink":4}`, func(t *testing.T, dir string) []byte {
-			t.Helper()
-			module, err := os.ReadFile(filepath.Join(dir, "refine.wasm"))
-			require.NoError(t, err)
-			return module
-		}},
+
+		"../planners/refine":  {wasm.KindPlanner, `{"points":3,"shrink":4}`, committed},
+		"../planners/tidy":    {wasm.KindPlanner, `{"min":0,"max":10}`, committed},
+		"../planners/summary": {wasm.KindPlanner, `{}`, committed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			records, err := os.ReadFile(filepath.Join(name, "testdata", "records.jsonl"))
