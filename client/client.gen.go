@@ -3364,6 +3364,9 @@ type Firing struct {
 	// Job The job that was submitted, unless it was deleted.
 	Job     *openapi_types.UUID `json:"job,omitempty"`
 	Outcome FiringOutcome       `json:"outcome"`
+
+	// Run The run of a workflow that was started, unless it was deleted.
+	Run *openapi_types.UUID `json:"run,omitempty"`
 }
 
 // FiringOutcome defines model for Firing.Outcome.
@@ -6099,14 +6102,14 @@ type Schedule struct {
 	CreatedAt time.Time `json:"created_at"`
 	CreatedBy string    `json:"created_by"`
 
-	// Failures How many times in a row came to no job by a fault; at ten it is paused.
+	// Failures How many times in a row came to nothing by a fault; at ten it is paused.
 	Failures int64              `json:"failures"`
 	ID       openapi_types.UUID `json:"id"`
 
 	// LastError What went wrong the last time.
 	LastError string `json:"last_error,omitempty"`
 
-	// NextAt When its job is submitted next, jitter included; left out where none comes.
+	// NextAt When it is due next, jitter included; left out where no time comes.
 	NextAt *time.Time `json:"next_at,omitempty"`
 
 	// PauseReason Why it is paused: somebody did it, or too many times in a row failed.
@@ -6115,7 +6118,7 @@ type Schedule struct {
 	Spec        ScheduleRequest `json:"spec"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 
-	// Waits A time has come, and waits for the job of an earlier one to end.
+	// Waits A time has come, and waits for the job or the run of an earlier one to end.
 	Waits bool `json:"waits,omitempty"`
 }
 
@@ -6124,7 +6127,7 @@ type ScheduleDetail struct {
 	CreatedAt time.Time `json:"created_at"`
 	CreatedBy string    `json:"created_by"`
 
-	// Failures How many times in a row came to no job by a fault; at ten it is paused.
+	// Failures How many times in a row came to nothing by a fault; at ten it is paused.
 	Failures int64 `json:"failures"`
 
 	// Firings What became of the last times, the newest first.
@@ -6137,7 +6140,7 @@ type ScheduleDetail struct {
 	// Next The next ten times.
 	Next []Coming `json:"next"`
 
-	// NextAt When its job is submitted next, jitter included; left out where none comes.
+	// NextAt When it is due next, jitter included; left out where no time comes.
 	NextAt *time.Time `json:"next_at,omitempty"`
 
 	// PauseReason Why it is paused: somebody did it, or too many times in a row failed.
@@ -6146,7 +6149,7 @@ type ScheduleDetail struct {
 	Spec        ScheduleRequest `json:"spec"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 
-	// Waits A time has come, and waits for the job of an earlier one to end.
+	// Waits A time has come, and waits for the job or the run of an earlier one to end.
 	Waits bool `json:"waits,omitempty"`
 }
 
@@ -6181,8 +6184,8 @@ type ScheduleRequest struct {
 	// Examples: 5m
 	Jitter string `json:"jitter,omitempty"`
 
-	// Job What is submitted; without rerun_of.
-	Job JobRequest `json:"job"`
+	// Job What is submitted; without rerun_of. Either this or workflow.
+	Job *JobRequest `json:"job,omitempty"`
 
 	// Name Lower-case letters, digits and hyphens, starting with a letter.
 	//
@@ -6202,6 +6205,9 @@ type ScheduleRequest struct {
 	//
 	// Examples: Europe/Berlin
 	TimeZone string `json:"time_zone,omitempty"`
+
+	// Workflow Instead of a job: the workflow of which a run is started.
+	Workflow *ScheduledWorkflow `json:"workflow,omitempty"`
 }
 
 // ScheduleRequestCatchUp What becomes of times that were missed: none of them comes, the newest stands for all, or all come, ten at most; none when left out.
@@ -6209,6 +6215,18 @@ type ScheduleRequestCatchUp string
 
 // ScheduleRequestOverlap What becomes of a time that comes while the job of an earlier one has not ended; skip when left out.
 type ScheduleRequestOverlap string
+
+// ScheduledWorkflow defines model for ScheduledWorkflow.
+type ScheduledWorkflow struct {
+	// Name Examples: bpsw
+	Name string `json:"name"`
+
+	// Parameters By name. What is left out has the default that the workflow has when the schedule is made; an answer shows all.
+	Parameters map[string]json.RawMessage `json:"parameters,omitempty"`
+
+	// Version Left out: the newest at each time.
+	Version int64 `json:"version,omitempty"`
+}
 
 // SecretWebhook defines model for SecretWebhook.
 type SecretWebhook struct {
@@ -11153,9 +11171,9 @@ type ClientInterface interface {
 	// Corresponds with GET /v1/projects/{project}/schedules (the `ListSchedules` operationId).
 	ListSchedules(ctx context.Context, project openapi_types.UUID, params *ListSchedulesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateScheduleWithBody Have a job submitted later, again and again
+	// CreateScheduleWithBody Have a job submitted, or a workflow started, later, again and again
 	//
-	// The job is checked as if it were submitted now.
+	// The job is checked as if it were submitted now, and a workflow as if it were started.
 	//
 	// The body has at most 5242880 bytes.
 	//
@@ -11164,9 +11182,9 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/schedules (the `CreateSchedule` operationId).
 	CreateScheduleWithBody(ctx context.Context, project openapi_types.UUID, params *CreateScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateSchedule Have a job submitted later, again and again
+	// CreateSchedule Have a job submitted, or a workflow started, later, again and again
 	//
-	// The job is checked as if it were submitted now.
+	// The job is checked as if it were submitted now, and a workflow as if it were started.
 	//
 	// The body has at most 5242880 bytes.
 	//
@@ -11177,7 +11195,7 @@ type ClientInterface interface {
 
 	// DeleteSchedule Delete a schedule
 	//
-	// Jobs that it made stay.
+	// Jobs and runs that it made stay.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/schedules/{schedule} (the `DeleteSchedule` operationId).
 	DeleteSchedule(ctx context.Context, project openapi_types.UUID, schedule openapi_types.UUID, params *DeleteScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -11231,7 +11249,7 @@ type ClientInterface interface {
 
 	// RunSchedule Submit the job of a schedule now
 	//
-	// Paused or not, and beside whatever else of it runs. Its times stay as they are.
+	// Paused or not, and beside whatever else of it runs. Its times stay as they are. One that starts a workflow submits no job.
 	//
 	// Corresponds with POST /v1/projects/{project}/schedules/{schedule}/run (the `RunSchedule` operationId).
 	RunSchedule(ctx context.Context, project openapi_types.UUID, schedule openapi_types.UUID, params *RunScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -16534,9 +16552,9 @@ func (c *Client) ListSchedules(ctx context.Context, project openapi_types.UUID, 
 	return c.Client.Do(req)
 }
 
-// CreateScheduleWithBody Have a job submitted later, again and again
+// CreateScheduleWithBody Have a job submitted, or a workflow started, later, again and again
 //
-// The job is checked as if it were submitted now.
+// The job is checked as if it were submitted now, and a workflow as if it were started.
 //
 // The body has at most 5242880 bytes.
 //
@@ -16555,9 +16573,9 @@ func (c *Client) CreateScheduleWithBody(ctx context.Context, project openapi_typ
 	return c.Client.Do(req)
 }
 
-// CreateSchedule Have a job submitted later, again and again
+// CreateSchedule Have a job submitted, or a workflow started, later, again and again
 //
-// The job is checked as if it were submitted now.
+// The job is checked as if it were submitted now, and a workflow as if it were started.
 //
 // The body has at most 5242880 bytes.
 //
@@ -16578,7 +16596,7 @@ func (c *Client) CreateSchedule(ctx context.Context, project openapi_types.UUID,
 
 // DeleteSchedule Delete a schedule
 //
-// Jobs that it made stay.
+// Jobs and runs that it made stay.
 //
 // Corresponds with DELETE /v1/projects/{project}/schedules/{schedule} (the `DeleteSchedule` operationId).
 func (c *Client) DeleteSchedule(ctx context.Context, project openapi_types.UUID, schedule openapi_types.UUID, params *DeleteScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -16692,7 +16710,7 @@ func (c *Client) ResumeSchedule(ctx context.Context, project openapi_types.UUID,
 
 // RunSchedule Submit the job of a schedule now
 //
-// Paused or not, and beside whatever else of it runs. Its times stay as they are.
+// Paused or not, and beside whatever else of it runs. Its times stay as they are. One that starts a workflow submits no job.
 //
 // Corresponds with POST /v1/projects/{project}/schedules/{schedule}/run (the `RunSchedule` operationId).
 func (c *Client) RunSchedule(ctx context.Context, project openapi_types.UUID, schedule openapi_types.UUID, params *RunScheduleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -34497,9 +34515,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /v1/projects/{project}/schedules (the `ListSchedules` operationId).
 	ListSchedulesWithResponse(ctx context.Context, project openapi_types.UUID, params *ListSchedulesParams, reqEditors ...RequestEditorFn) (*ListSchedulesResponse, error)
 
-	// CreateScheduleWithBodyWithResponse Have a job submitted later, again and again
+	// CreateScheduleWithBodyWithResponse Have a job submitted, or a workflow started, later, again and again
 	//
-	// The job is checked as if it were submitted now.
+	// The job is checked as if it were submitted now, and a workflow as if it were started.
 	//
 	// The body has at most 5242880 bytes.
 	//
@@ -34508,9 +34526,9 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/schedules (the `CreateSchedule` operationId).
 	CreateScheduleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *CreateScheduleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateScheduleResponse, error)
 
-	// CreateScheduleWithResponse Have a job submitted later, again and again
+	// CreateScheduleWithResponse Have a job submitted, or a workflow started, later, again and again
 	//
-	// The job is checked as if it were submitted now.
+	// The job is checked as if it were submitted now, and a workflow as if it were started.
 	//
 	// The body has at most 5242880 bytes.
 	//
@@ -34521,7 +34539,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteScheduleWithResponse Delete a schedule
 	//
-	// Jobs that it made stay.
+	// Jobs and runs that it made stay.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -34583,7 +34601,7 @@ type ClientWithResponsesInterface interface {
 
 	// RunScheduleWithResponse Submit the job of a schedule now
 	//
-	// Paused or not, and beside whatever else of it runs. Its times stay as they are.
+	// Paused or not, and beside whatever else of it runs. Its times stay as they are. One that starts a workflow submits no job.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -50878,9 +50896,9 @@ func (c *ClientWithResponses) ListSchedulesWithResponse(ctx context.Context, pro
 	return ParseListSchedulesResponse(rsp)
 }
 
-// CreateScheduleWithBodyWithResponse Have a job submitted later, again and again
+// CreateScheduleWithBodyWithResponse Have a job submitted, or a workflow started, later, again and again
 //
-// The job is checked as if it were submitted now.
+// The job is checked as if it were submitted now, and a workflow as if it were started.
 //
 // The body has at most 5242880 bytes.
 //
@@ -50895,9 +50913,9 @@ func (c *ClientWithResponses) CreateScheduleWithBodyWithResponse(ctx context.Con
 	return ParseCreateScheduleResponse(rsp)
 }
 
-// CreateScheduleWithResponse Have a job submitted later, again and again
+// CreateScheduleWithResponse Have a job submitted, or a workflow started, later, again and again
 //
-// The job is checked as if it were submitted now.
+// The job is checked as if it were submitted now, and a workflow as if it were started.
 //
 // The body has at most 5242880 bytes.
 //
@@ -50914,7 +50932,7 @@ func (c *ClientWithResponses) CreateScheduleWithResponse(ctx context.Context, pr
 
 // DeleteScheduleWithResponse Delete a schedule
 //
-// Jobs that it made stay.
+// Jobs and runs that it made stay.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -51012,7 +51030,7 @@ func (c *ClientWithResponses) ResumeScheduleWithResponse(ctx context.Context, pr
 
 // RunScheduleWithResponse Submit the job of a schedule now
 //
-// Paused or not, and beside whatever else of it runs. Its times stay as they are.
+// Paused or not, and beside whatever else of it runs. Its times stay as they are. One that starts a workflow submits no job.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -5,7 +5,7 @@ package guardian
 func ForStep() map[string][]Kind {
 	return map[string][]Kind{
 		"advance_run":   {JobSubmit, JobCancel},
-		"fire_schedule": {JobSubmit, JobCancel},
+		"fire_schedule": {JobSubmit, JobCancel, WorkflowStart},
 		"follow_up":     {JobFollowUp},
 		"recheck":       {JobRecheck, SandboxOpen},
 		"score_code":    {ModelAsk},
@@ -26,7 +26,7 @@ func StepsCarryOn() map[string]string {
 		"deliver_webhook":   "it sends an event to a webhook that webhook.change was decided about",
 		"due_webhooks":      "it has a step look at each project that has events to send",
 		"spread_webhooks":   "it makes deliveries of events for webhooks that webhook.change was decided about",
-		"due_schedules":     "it has a step look at each schedule that is due; each job that this makes is decided as JobSubmit",
+		"due_schedules":     "it has a step look at each schedule that is due; each job or run that this makes is decided as JobSubmit or WorkflowStart",
 		"archive":           "it archives what data.archive was decided about, or what is as old as the project says",
 		"pack":              "it packs the attempts of a job that has ended, of which nothing is lost",
 		"erase":             "it deletes what data.delete was decided about",

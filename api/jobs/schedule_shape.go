@@ -12,7 +12,7 @@ import (
 	"github.com/ostraka/ostraka/functions/timetable"
 )
 
-// Schedule has a job submitted again and again.
+// Schedule has a job submitted, or a workflow started, again and again.
 type Schedule struct {
 	ID          uuid.UUID       `json:"id"`
 	Spec        ScheduleRequest `json:"spec"`
@@ -21,9 +21,9 @@ type Schedule struct {
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
 	PauseReason string          `json:"pause_reason,omitempty" doc:"Why it is paused: somebody did it, or too many times in a row failed."`
-	NextAt      *time.Time      `json:"next_at,omitempty" doc:"When its job is submitted next, jitter included; left out where none comes."`
-	Waits       bool            `json:"waits,omitempty" doc:"A time has come, and waits for the job of an earlier one to end."`
-	Failures    int             `json:"failures" doc:"How many times in a row came to no job by a fault; at ten it is paused."`
+	NextAt      *time.Time      `json:"next_at,omitempty" doc:"When it is due next, jitter included; left out where no time comes."`
+	Waits       bool            `json:"waits,omitempty" doc:"A time has come, and waits for the job or the run of an earlier one to end."`
+	Failures    int             `json:"failures" doc:"How many times in a row came to nothing by a fault; at ten it is paused."`
 	LastError   string          `json:"last_error,omitempty" doc:"What went wrong the last time."`
 }
 
@@ -36,11 +36,18 @@ type ScheduleDetail struct {
 
 // spec turns a request into what the domain asks for.
 func (r ScheduleRequest) spec() (schedule.Spec, error) {
-	job, err := r.Job.job()
-	return schedule.Spec{
+	s := schedule.Spec{
 		Name: r.Name, Cron: r.Cron, Every: r.Every, TimeZone: r.TimeZone, Jitter: r.Jitter, Overlap: schedule.Overlap(r.Overlap),
-		CatchUp: timetable.CatchUp(r.CatchUp), Starts: r.Starts, Ends: r.Ends, Paused: r.Paused, Job: job,
-	}, err
+		CatchUp: timetable.CatchUp(r.CatchUp), Starts: r.Starts, Ends: r.Ends, Paused: r.Paused,
+	}
+	if w := r.Workflow; w != nil {
+		s.Workflow = &schedule.WorkflowUse{Name: w.Name, Version: w.Version, Parameters: w.Parameters}
+	}
+	var err error
+	if r.Job != nil {
+		s.Job, err = r.Job.job()
+	}
+	return s, err
 }
 
 // shownSchedule is the answer about a schedule.
@@ -56,10 +63,16 @@ func shownSchedule(d schedule.Detail, err error) (*scheduleOutput, error) {
 }
 
 func scheduleOf(s schedule.Schedule) (Schedule, error) {
-	job, err := requestOf(s.Spec.Job)
 	spec := ScheduleRequest{
 		Name: s.Spec.Name, Cron: s.Spec.Cron, Every: s.Spec.Every, TimeZone: s.Spec.TimeZone, Jitter: s.Spec.Jitter, Overlap: string(s.Spec.Overlap),
-		CatchUp: string(s.Spec.CatchUp), Starts: s.Spec.Starts, Ends: s.Spec.Ends, Paused: s.Spec.Paused, Job: job,
+		CatchUp: string(s.Spec.CatchUp), Starts: s.Spec.Starts, Ends: s.Spec.Ends, Paused: s.Spec.Paused,
+	}
+	var err error
+	if w := s.Spec.Workflow; w != nil {
+		spec.Workflow = &ScheduledWorkflow{Name: w.Name, Version: w.Version, Parameters: w.Parameters}
+	} else {
+		spec.Job = new(JobRequest)
+		*spec.Job, err = requestOf(s.Spec.Job)
 	}
 	return Schedule{
 		ID: s.ID, Spec: spec, Revision: s.Revision, CreatedBy: s.CreatedBy, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -70,8 +71,8 @@ func (s *server) scheduleOperations() {
 	const one = path + "/{schedule}"
 	owners := rest.Roles(functions.RoleOwner)
 	rest.Register(s.Server, rest.Operation{
-		ID: "createSchedule", Method: http.MethodPost, Path: path, Tag: "schedules", Summary: "Have a job submitted later, again and again",
-		About: "The job is checked as if it were submitted now.", Access: owners, Status: http.StatusCreated, Body: rest.Body{Limit: MaxJobBody}, Retry: rest.RetryWithKey,
+		ID: "createSchedule", Method: http.MethodPost, Path: path, Tag: "schedules", Summary: "Have a job submitted, or a workflow started, later, again and again",
+		About: "The job is checked as if it were submitted now, and a workflow as if it were started.", Access: owners, Status: http.StatusCreated, Body: rest.Body{Limit: MaxJobBody}, Retry: rest.RetryWithKey,
 	}, s.createSchedule)
 	rest.Register(s.Server, rest.Operation{
 		ID: "listSchedules", Method: http.MethodGet, Path: path, Tag: "schedules", Summary: "List schedules", Access: rest.Readers(),
@@ -92,10 +93,10 @@ func (s *server) scheduleOperations() {
 	}, s.resumeSchedule)
 	rest.Register(s.Server, rest.Operation{
 		ID: "runSchedule", Method: http.MethodPost, Path: one + "/run", Tag: "schedules", Summary: "Submit the job of a schedule now",
-		About: "Paused or not, and beside whatever else of it runs. Its times stay as they are.", Access: rest.Runners(), Status: http.StatusCreated, Retry: rest.RetryWithKey,
+		About: "Paused or not, and beside whatever else of it runs. Its times stay as they are. One that starts a workflow submits no job.", Access: rest.Runners(), Status: http.StatusCreated, Retry: rest.RetryWithKey,
 	}, s.runSchedule)
 	rest.Register(s.Server, rest.Operation{
-		ID: "deleteSchedule", Method: http.MethodDelete, Path: one, Tag: "schedules", Summary: "Delete a schedule", About: "Jobs that it made stay.",
+		ID: "deleteSchedule", Method: http.MethodDelete, Path: one, Tag: "schedules", Summary: "Delete a schedule", About: "Jobs and runs that it made stay.",
 		Access: owners, Status: http.StatusNoContent,
 	}, s.deleteSchedule)
 }
@@ -210,5 +211,14 @@ type ScheduleRequest struct {
 	Starts   *time.Time `json:"starts,omitempty" doc:"No time is before; with every it is the first."`
 	Ends     *time.Time `json:"ends,omitempty" doc:"No time is after."`
 	Paused   bool       `json:"paused,omitempty" doc:"No time comes until it is resumed."`
-	Job      JobRequest `json:"job" doc:"What is submitted; without rerun_of."`
+
+	Job      *JobRequest        `json:"job,omitempty" doc:"What is submitted; without rerun_of. Either this or workflow."`
+	Workflow *ScheduledWorkflow `json:"workflow,omitempty" doc:"Instead of a job: the workflow of which a run is started."`
+}
+
+// ScheduledWorkflow is the workflow that a schedule starts.
+type ScheduledWorkflow struct {
+	Name       string                     `json:"name" minLength:"1" maxLength:"63" example:"bpsw"`
+	Version    int                        `json:"version,omitempty" minimum:"0" doc:"Left out: the newest at each time."`
+	Parameters map[string]json.RawMessage `json:"parameters,omitempty" doc:"By name. What is left out has the default that the workflow has when the schedule is made; an answer shows all."`
 }

@@ -53,6 +53,7 @@ func domainProblems() []Explanation {
 		{"runtime_incomplete", http.StatusConflict, "A piece of the runtime is not stored.", "Store its pieces as objects first; findMissingObjects tells which there are not."},
 		{"runtime_in_use", http.StatusConflict, "A job that has not ended runs in the runtime.", "Wait for it, or cancel it."},
 		{"runtime_named", http.StatusConflict, "The same tree is a runtime of another name already.", "Use that one."},
+		{"schedule_starts_workflow", http.StatusConflict, "The schedule starts runs of a workflow, and submits no job.", "Start the workflow itself."},
 		{"too_many_schedules", http.StatusConflict, "The project has as many schedules as it may have.", "Delete one that is not used."},
 		{"bad_webhook", http.StatusUnprocessableEntity, "A webhook is not one: its URL may not be called, or it asks for an event that there is not.", correct},
 		{"too_many_webhooks", http.StatusConflict, "The project has as many webhooks as it may have.", "Delete one that is not used."},

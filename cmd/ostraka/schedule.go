@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/google/uuid"
@@ -15,25 +17,25 @@ import (
 )
 
 func newSchedule(t *terminal, server *serverFlags) *cobra.Command {
-	return noun("schedule", "Schedules, which submit a job later, again and again",
+	return noun("schedule", "Schedules, which submit a job or start a workflow later, again and again",
 		newScheduleCreate(t, server), newScheduleList(t, server), newScheduleShow(t, server), newSchedulePause(t, server),
 		newScheduleResume(t, server), newScheduleRun(t, server), newScheduleDelete(t, server), newScheduleNext(t))
 }
 
 func newScheduleList(t *terminal, server *serverFlags) *cobra.Command {
 	cmd := newList(server, "List schedules", func(ctx context.Context, c *connection, l *listFlags) error {
-		return show(t, l, "listing schedules", []string{"SCHEDULE", "NAME", "TIMES", "FUNCTION", "NEXT", "FAILED"},
+		return show(t, l, "listing schedules", []string{"SCHEDULE", "NAME", "TIMES", "RUNS", "NEXT", "FAILED"},
 			func(s client.Schedule) []string {
 				next := "none"
 				switch {
 				case s.Spec.Paused:
 					next = "paused"
 				case s.Waits:
-					next = "waits for a job"
+					next = "waits"
 				case s.NextAt != nil:
 					next = shortTime(*s.NextAt)
 				}
-				return []string{s.ID.String(), s.Spec.Name, timesText(s.Spec), s.Spec.Job.Function, next, strconv.FormatInt(s.Failures, 10)}
+				return []string{s.ID.String(), s.Spec.Name, timesText(s.Spec), runsText(s.Spec), next, strconv.FormatInt(s.Failures, 10)}
 			},
 			func(cursor *string, size *int64) (*http.Response, error) {
 				return c.ListSchedules(ctx, c.project, &client.ListSchedulesParams{Cursor: cursor, Limit: size})
@@ -41,6 +43,18 @@ func newScheduleList(t *terminal, server *serverFlags) *cobra.Command {
 	})
 	cmd.Example = "  ostraka schedule list -o json"
 	return cmd
+}
+
+// runsText says what a schedule makes: a job of a function, or a run of a workflow.
+func runsText(s client.ScheduleRequest) string {
+	switch {
+	case s.Workflow != nil:
+		return "workflow " + plain(s.Workflow.Name)
+	case s.Job != nil:
+		return plain(s.Job.Function)
+	default:
+		return ""
+	}
 }
 
 // timesText says in a few words when a schedule is due.
@@ -104,7 +118,7 @@ func newScheduleRun(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newScheduleDelete(t *terminal, server *serverFlags) *cobra.Command {
-	return aboutSchedule(server, "delete", "Delete a schedule; jobs that it made stay", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
+	return aboutSchedule(server, "delete", "Delete a schedule; jobs and runs that it made stay", func(ctx context.Context, c *connection, id uuid.UUID, output *outputFlag) error {
 		doc, err := deleteSchedule(ctx, c, id)
 		if err != nil {
 			return explain("deleting the schedule", err)
@@ -146,14 +160,19 @@ func showSchedule(t *terminal, o *outputFlag, doc answer.Document[client.Schedul
 		{"jitter", s.Spec.Jitter},
 		{"overlap", string(s.Spec.Overlap)},
 		{"catch up", string(s.Spec.CatchUp)},
-		{"function", s.Spec.Job.Function},
+		{"runs", runsText(s.Spec)},
 		{"paused", yes(s.Spec.Paused)},
 		{"because", plain(s.PauseReason)},
 		{"last error", plain(s.LastError)},
 		{"created", shortTime(s.CreatedAt) + " by " + plain(s.CreatedBy)},
 	}
 	if s.Waits {
-		fields = append(fields, [2]string{"waits", "for the job of an earlier time to end"})
+		fields = append(fields, [2]string{"waits", "for what an earlier time made to end"})
+	}
+	if s.Spec.Workflow != nil {
+		for _, name := range slices.Sorted(maps.Keys(s.Spec.Workflow.Parameters)) {
+			fields = append(fields, [2]string{"parameter", plain(name + " = " + string(s.Spec.Workflow.Parameters[name]))})
+		}
 	}
 	for _, next := range s.Next {
 		fields = append(fields, [2]string{"next", shortTime(next.Due)})
@@ -162,6 +181,9 @@ func showSchedule(t *terminal, o *outputFlag, doc answer.Document[client.Schedul
 		text := shortTime(f.At) + " " + string(f.Outcome)
 		if f.Job != nil {
 			text += ": job " + f.Job.String()
+		}
+		if f.Run != nil {
+			text += ": run " + f.Run.String()
 		}
 		if f.Detail != "" {
 			text += ": " + plain(f.Detail)

@@ -31,19 +31,25 @@ type scheduleCreateOptions struct {
 	priority   priorityFlag
 	aggregator string
 	version    int64
+
+	job      client.JobRequest
+	workflow string
+	params   []string
 }
 
 func newScheduleCreate(t *terminal, server *serverFlags) *cobra.Command {
 	o := &scheduleCreateOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
-		Use: "create [NAME]", Short: "Have a job submitted later, again and again",
+		Use: "create [NAME]", Short: "Have a job submitted, or a workflow started, later, again and again",
 		Long: `Have a job submitted later, again and again: at the times of a cron expression (minute, hour, day of
 the month, month, day of the week) by the clock of a time zone, or after so long again. What is
-submitted is said as for ostraka job run, or all of it stands in a JSON file.
+submitted is said as for ostraka job run, or all of it stands in a JSON file. With --workflow a run of a
+workflow is started instead. One that stands in the folder of its workflow is made by ostraka workflow push.
 
 A time that a clock jumps over comes once, when it has jumped; one that it shows twice comes once.`,
 		Example: `  ostraka schedule create nightly --cron '0 3 * * *' --time-zone Europe/Berlin --function primes --range 0:10^6
   ostraka schedule create often --every 90m --function words --objects-prefix texts/ --overlap queue
+  ostraka schedule create weekly --cron '0 3 * * 0' --workflow bpsw --param length=10^9
   ostraka schedule create -f nightly.json -o json`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -70,8 +76,10 @@ func (o *scheduleCreateOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.starts, "starts", "", "no time is before, for example 2027-01-01T00:00:00Z")
 	f.StringVar(&o.ends, "ends", "", "no time is after")
 	f.BoolVar(&r.Paused, "paused", false, "no time comes until it is resumed")
-	f.StringVar(&r.Job.Function, "function", "", "the function to run")
-	f.Int64Var(&o.version, "version", 0, "which version of the function; left out: the newest at each time")
+	f.StringVar(&o.job.Function, "function", "", "the function to run")
+	f.StringVar(&o.workflow, "workflow", "", "the workflow to start, instead of a function")
+	f.StringArrayVar(&o.params, "param", nil, "NAME=VALUE, a parameter of the workflow")
+	f.Int64Var(&o.version, "version", 0, "which version of the function or the workflow; left out: the newest at each time")
 	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results; left out: what the function says")
 	o.input.register(o.terminal, f)
 	o.policy.register(f)
@@ -102,8 +110,10 @@ func (o *scheduleCreateOptions) run(ctx context.Context) error {
 		return err
 	}
 	if spec == nil {
-		if err := o.input.store(ctx, o.terminal, c, &o.request.Job.Partition); err != nil {
-			return err
+		if o.request.Job != nil {
+			if err := o.input.store(ctx, o.terminal, c, &o.request.Job.Partition); err != nil {
+				return err
+			}
 		}
 		if spec, err = json.Marshal(o.request); err != nil {
 			return fmt.Errorf("encoding the schedule: %w", err)
@@ -127,8 +137,8 @@ func (o *scheduleCreateOptions) readFile() ([]byte, error) {
 // read makes the request of the flags; items are added when they are stored.
 func (o *scheduleCreateOptions) read() (err error) {
 	r := &o.request
-	if r.Job.Function == "" {
-		return usageError("what is to run? name it with --function")
+	if (o.job.Function == "") == (o.workflow == "") {
+		return usageError("what is to run? name it with --function, or with --workflow")
 	}
 	if r.Starts, err = momentFlag("--starts", o.starts); err != nil {
 		return err
@@ -136,6 +146,13 @@ func (o *scheduleCreateOptions) read() (err error) {
 	if r.Ends, err = momentFlag("--ends", o.ends); err != nil {
 		return err
 	}
+	if o.workflow != "" {
+		return o.readWorkflow()
+	}
+	if o.params != nil {
+		return usageError("--param is for --workflow")
+	}
+	r.Job = &o.job
 	r.Job.Version = o.version
 	if r.Job.Policy, err = o.policy.request(); err != nil {
 		return err
@@ -148,6 +165,19 @@ func (o *scheduleCreateOptions) read() (err error) {
 	}
 	r.Job.Partition, err = o.input.partition()
 	return err
+}
+
+// readWorkflow makes the request of the flags that start a workflow.
+func (o *scheduleCreateOptions) readWorkflow() error {
+	parameters, err := parameterFlags(o.params)
+	if err != nil {
+		return err
+	}
+	if _, err := o.input.partition(); err == nil || o.aggregator != "" {
+		return usageError("a workflow says itself what its steps run: leave out the input and the aggregator")
+	}
+	o.request.Workflow = &client.ScheduledWorkflow{Name: o.workflow, Version: o.version, Parameters: parameters}
+	return nil
 }
 
 // momentFlag reads a moment; nil: none was given.

@@ -71,7 +71,7 @@ func (f *workflowFolder) compare(ctx context.Context, c *connection) (changes []
 			changes = append(changes, workflowChange{Change: "remove", What: "function " + old.Name + " (" + old.Function + ")", Was: old.Digest})
 		}
 	}
-	return slices.Concat(changes, f.compareParts(was.Value), f.compareRules(was.Value.Definition)), nil
+	return slices.Concat(changes, f.compareParts(was.Value), f.compareRules(was.Value.Definition), f.compareSchedules(was.Value.Definition)), nil
 }
 
 // filesOf are the files of a bundle that the server has, by path. It checks them as foreign bytes.

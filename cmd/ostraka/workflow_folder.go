@@ -114,10 +114,7 @@ func refuseLater(dir string) error {
 	}
 	for _, e := range entries {
 		name, _, _ := strings.Cut(e.Name(), ".")
-		if err := graph.Later(name); err != nil {
-			return badWorkflowFile(err)
-		}
-		if name == "rules" || name == "invariants" {
+		if name == "rules" || name == "invariants" || name == "schedules" {
 			return badWorkflowFile(&graph.Error{Field: name, Detail: name + " of a workflow stand in workflow.toml", Hint: "write each as [[" + name + "]], and take " + e.Name() + " away"})
 		}
 	}

@@ -190,3 +190,27 @@ func (f *workflowFolder) compareRules(was string) (changes []workflowChange) {
 	}
 	return changes
 }
+
+// compareSchedules says how the schedules of a folder differ from those of the newest version.
+func (f *workflowFolder) compareSchedules(was string) (changes []workflowChange) {
+	before := map[string]graph.Schedule{}
+	if d, err := graph.Read([]byte(was)); err == nil {
+		for _, s := range d.Schedules {
+			before[s.Name] = s
+		}
+	}
+	for _, s := range f.definition.Schedules {
+		old, known := before[s.Name]
+		delete(before, s.Name)
+		switch {
+		case !known:
+			changes = append(changes, workflowChange{Change: "add", What: "schedule " + s.Name})
+		case !graph.SameSchedule(old, s):
+			changes = append(changes, workflowChange{Change: "change", What: "schedule " + s.Name})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		changes = append(changes, workflowChange{Change: "remove", What: "schedule " + name})
+	}
+	return changes
+}

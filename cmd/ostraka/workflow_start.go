@@ -55,6 +55,23 @@ finished, 1 when one failed. Ctrl-C stops waiting, not the run.`,
 	return cmd
 }
 
+// parameterFlags reads NAME=VALUE of --param.
+func parameterFlags(params []string) (map[string]json.RawMessage, error) {
+	list := map[string]json.RawMessage{}
+	for _, p := range params {
+		name, value, found := strings.Cut(p, "=")
+		if !found || name == "" {
+			return nil, usageError("--param %q: write NAME=VALUE", p)
+		}
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the parameter %s: %w", name, err)
+		}
+		list[name] = raw
+	}
+	return list, nil
+}
+
 func (o *workflowStartOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
@@ -62,18 +79,11 @@ func (o *workflowStartOptions) run(ctx context.Context) error {
 	if o.timeout != 0 && !o.wait {
 		return usageError("--timeout is for --wait")
 	}
-	request := client.StartWorkflowRequest{Version: o.version, Parameters: map[string]json.RawMessage{}}
-	for _, p := range o.params {
-		name, value, found := strings.Cut(p, "=")
-		if !found || name == "" {
-			return usageError("--param %q: write NAME=VALUE", p)
-		}
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("encoding the parameter %s: %w", name, err)
-		}
-		request.Parameters[name] = raw
+	parameters, err := parameterFlags(o.params)
+	if err != nil {
+		return err
 	}
+	request := client.StartWorkflowRequest{Version: o.version, Parameters: parameters}
 	c, err := o.server.connectProject()
 	if err != nil {
 		return err

@@ -253,11 +253,12 @@ func New(o Options) *Service {
 	s.Submit = submit.New(env, submit.Rooms{
 		Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Heuristics: s.Heuristics,
 	}, submit.Options{FollowupsOff: o.FollowupsOff, AtOnce: o.Shortcuts})
-	s.Schedules = schedule.New(env, s.Jobs, s.Submit)
 	s.Webhooks = webhook.New(env, o.Webhooks)
 	s.Workflows = workflow.New(env, workflow.Rooms{
 		Registry: s.Registry, Jobs: s.Jobs, Submit: s.Submit, Aggregation: s.Aggregation, Trust: s.Trust,
 	})
+	s.Schedules = schedule.New(env, s.Jobs, s.Submit, s.Workflows)
+	s.SyncSchedulesWith(s.SyncSchedules)
 	s.AuditLog = auditlog.New(env, o.LogKey)
 	s.Archives = archive.New(env, s.Jobs, s.AuditLog, archive.Options{MaxBytes: o.ArchiveBytes, Days: o.ArchiveDays, PackAfter: o.PackAfter})
 	s.ReadArchivesWith(s.ArchivedResults)

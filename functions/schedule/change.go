@@ -23,7 +23,7 @@ func (s *Service) UpdateSchedule(ctx context.Context, by functions.Principal, pr
 		if r.Revision != revision {
 			return functions.ErrRevision
 		}
-		if err := s.submit.AskSchedule(ctx, tx, base.Intent{By: by, Project: project, Subject: spec.Name}, job, spec.Starts); err != nil {
+		if err := s.ask(ctx, tx, by, project, spec, job); err != nil {
 			return err
 		}
 		r.Spec, r.Paused = spec, spec.Paused
@@ -33,7 +33,7 @@ func (s *Service) UpdateSchedule(ctx context.Context, by functions.Principal, pr
 		if _, err := store.Exec(ctx, tx, sql.ReplaceSchedule, id, spec.Name, text, spec.Paused, r.NextAt, by.Actor()); err != nil {
 			return tenant.NameTaken(err, "schedule", spec.Name)
 		}
-		return base.Audit(ctx, tx, by.Actor(), "schedule.update", id.String(), map[string]any{"name": spec.Name, "function": spec.Job.Function})
+		return base.Audit(ctx, tx, by.Actor(), "schedule.update", id.String(), spec.logged())
 	})
 	if err != nil {
 		return Detail{}, err
@@ -73,7 +73,7 @@ func (s *Service) ResumeSchedule(ctx context.Context, by functions.Principal, pr
 	if err != nil || !d.Spec.Paused {
 		return d, err
 	}
-	job, err := s.submit.Prepare(ctx, project, d.Spec.Job)
+	job, err := s.target(ctx, by, project, &d.Spec)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -81,7 +81,7 @@ func (s *Service) ResumeSchedule(ctx context.Context, by functions.Principal, pr
 		if r.Revision != d.Revision {
 			return functions.ErrRevision
 		}
-		if err := s.submit.AskSchedule(ctx, tx, base.Intent{By: by, Project: project, Subject: r.Name}, job, r.Spec.Starts); err != nil {
+		if err := s.ask(ctx, tx, by, project, r.spec(), job); err != nil {
 			return err
 		}
 		r.Paused = false

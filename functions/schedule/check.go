@@ -34,13 +34,18 @@ func check(by functions.Principal, spec *Spec) (err error) {
 	default:
 		return badSchedule("catch_up", fmt.Sprintf("there is no %.20q", spec.CatchUp), "choose none, one or all")
 	}
+	if (spec.Job.Function == "") == (spec.Workflow == nil) {
+		return badSchedule("job", "a schedule has either a job with a function or a workflow", `write "job": {"function": …}, or "workflow": {"name": …}`)
+	}
 	if spec.Job.RerunOf != nil {
 		return badSchedule("job.rerun_of", "a schedule runs no job again", "leave it out")
 	}
 	if _, err := timesOf(*spec, time.Unix(0, 0), uuid.Nil); err != nil {
 		return err
 	}
-	spec.Job.Priority, err = dispatch.CheckPriority(by, spec.Job.Priority)
+	if spec.Workflow == nil {
+		spec.Job.Priority, err = dispatch.CheckPriority(by, spec.Job.Priority)
+	}
 	return err
 }
 

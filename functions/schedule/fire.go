@@ -29,11 +29,12 @@ type firing struct {
 	project uuid.UUID
 	times   *timetable.Timetable
 	turn    timetable.Turn
-	open    []uuid.UUID // jobs of earlier times that have not ended
+	open    []openTarget // jobs and runs of earlier times that have not ended
 	job     *submit.Prepared
+	run     *uuid.UUID // of a workflow, instead of a job
 }
 
-// Fire serves one time of a schedule that is due, and says when the next one is. The time is written in the transaction that makes its job,
+// Fire serves one time of a schedule that is due, and says when the next one is. The time is written in the transaction that makes its job or run,
 // so that it comes once.
 func (s *Service) Fire(ctx context.Context, args stepargs.FireScheduleArgs) error {
 	f, err := s.readFiring(ctx, args)
@@ -74,7 +75,7 @@ func (s *Service) readFiring(ctx context.Context, args stepargs.FireScheduleArgs
 		if r.Waits {
 			f.turn = f.times.Only(*r.NextAt)
 		}
-		f.open, err = store.Values[uuid.UUID](ctx, tx, sql.OpenFirings, r.ID)
+		f.open, err = store.Many[openTarget](ctx, tx, sql.OpenFirings, r.ID)
 		return err
 	})
 	return f, err
@@ -87,12 +88,11 @@ func (s *Service) serve(ctx context.Context, f *firing) error {
 	case f.turn.At.IsZero():
 		return s.advance(ctx, f, nil)
 	case overlaps && f.Spec.Overlap == OverlapSkip:
-		return s.advance(ctx, f, &Firing{At: f.turn.At, Outcome: Skipped, Detail: fmt.Sprintf("job %s has not ended", f.open[0])})
+		return s.advance(ctx, f, &Firing{At: f.turn.At, Outcome: Skipped, Detail: f.open[0].String() + " has not ended"})
 	case overlaps && f.Spec.Overlap == OverlapQueue:
 		return s.wait(ctx, f)
 	}
-	var err error
-	if f.job, err = s.submit.Prepare(ctx, f.project, f.Spec.Job); err != nil {
+	if err := s.choose(ctx, f); err != nil {
 		return err
 	}
 	if overlaps {
@@ -100,7 +100,11 @@ func (s *Service) serve(ctx context.Context, f *firing) error {
 			return err
 		}
 	}
-	return s.advance(ctx, f, &Firing{At: f.turn.At, Outcome: Submitted, JobID: new(f.job.ID())})
+	done := &Firing{At: f.turn.At, Outcome: Submitted, RunID: f.run}
+	if f.job != nil {
+		done.JobID = new(f.job.ID())
+	}
+	return s.advance(ctx, f, done)
 }
 
 // step is what has the guardian decide.
@@ -110,17 +114,23 @@ func (f *firing) step() base.Intent {
 
 func (f *firing) actor() string { return "schedule:" + f.Name }
 
-// stopOthers cancels the jobs of earlier times, once it is known that another one can take their place.
+// stopOthers cancels the jobs and runs of earlier times, once it is known that another one can take their place.
 func (s *Service) stopOthers(ctx context.Context, f *firing) error {
-	for _, id := range f.open {
-		if err := s.jobs.StopJob(ctx, f.step(), id, f.actor()); err != nil && !errors.Is(err, functions.ErrJobEnded) {
+	for _, open := range f.open {
+		if open.Run {
+			if err := s.workflows.StopRun(ctx, f.step(), open.ID, f.actor()); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.jobs.StopJob(ctx, f.step(), open.ID, f.actor()); err != nil && !errors.Is(err, functions.ErrJobEnded) {
 			return err
 		}
 	}
 	return nil
 }
 
-// wait keeps a time until the job of an earlier one has ended, whatever else comes meanwhile.
+// wait keeps a time until what an earlier one has made has ended, whatever else comes meanwhile.
 func (s *Service) wait(ctx context.Context, f *firing) error {
 	return s.underLock(ctx, f, func(tx *store.Tx) error {
 		if err := f.addMissed(ctx, tx); err != nil {
@@ -152,11 +162,11 @@ func (s *Service) advance(ctx context.Context, f *firing, done *Firing) error {
 		}
 		makes := first && done != nil && done.Outcome == Submitted
 		if makes {
-			if err := s.submit.Make(ctx, tx, f.step(), f.job, submit.Submitter{Actor: f.actor(), WantedBy: f.WantedBy}); err != nil {
+			if err := s.make(ctx, tx, f); err != nil {
 				return err
 			}
 		}
-		if err := look(ctx, tx, f.project, f.ID, next.due(f.times)); err != nil || !makes {
+		if err := look(ctx, tx, f.project, f.ID, next.due(f.times)); err != nil || !makes || f.job == nil {
 			return err
 		}
 		return s.submit.Open(ctx, tx.Tx, f.project, f.job)
@@ -196,6 +206,11 @@ func (s *Service) fail(ctx context.Context, f *firing, why error) error {
 // underLock runs fn under the schedule's lock; the schedule must still be as it was read.
 func (s *Service) underLock(ctx context.Context, f *firing, fn func(tx *store.Tx) error) error {
 	return s.env.Project(ctx, f.project, func(tx *store.Tx) error {
+		if f.run != nil { // as a push locks them: workflows first
+			if err := s.workflows.LockWorkflows(ctx, tx); err != nil {
+				return err
+			}
+		}
 		now, found, err := store.One[row](ctx, tx, sql.LockSchedule, f.ID)
 		if err != nil {
 			return err
@@ -213,7 +228,7 @@ func (f *firing) add(ctx context.Context, tx *store.Tx, done *Firing) (first boo
 		return false, err
 	}
 	if done != nil {
-		n, err := store.Exec(ctx, tx, sql.AddFiring, f.ID, done.At, done.Outcome, false, done.JobID, done.Detail)
+		n, err := store.Exec(ctx, tx, sql.AddFiring, f.ID, done.At, done.Outcome, false, done.JobID, done.RunID, done.Detail)
 		if err != nil {
 			return false, err
 		}
@@ -229,7 +244,7 @@ func (f *firing) addMissed(ctx context.Context, tx *store.Tx) error {
 		return nil
 	}
 	detail := fmt.Sprintf("the times from %s to %s had passed at %s", f.turn.MissedFrom.Format(time.RFC3339), f.turn.MissedUntil.Format(time.RFC3339), f.Now.UTC().Format(time.RFC3339))
-	n, err := store.Exec(ctx, tx, sql.AddFiring, f.ID, f.turn.MissedUntil, Missed, false, nil, detail)
+	n, err := store.Exec(ctx, tx, sql.AddFiring, f.ID, f.turn.MissedUntil, Missed, false, nil, nil, detail)
 	if err != nil || n == 0 {
 		return err
 	}

@@ -20,6 +20,12 @@ func (s *Service) RunSchedule(ctx context.Context, by functions.Principal, proje
 	if err != nil {
 		return job, false, err
 	}
+	if use := d.Spec.Workflow; use != nil {
+		return job, false, &functions.Error{
+			Kind: functions.KindConflict, Code: "schedule_starts_workflow", Message: fmt.Sprintf("the schedule %s starts runs of the workflow %s, and submits no job", d.Spec.Name, use.Name),
+			Hint: "start one: ostraka workflow start " + use.Name,
+		}
+	}
 	prepared, err := s.submit.Prepare(ctx, project, d.Spec.Job)
 	if err != nil {
 		return job, false, err
@@ -33,7 +39,7 @@ func (s *Service) RunSchedule(ctx context.Context, by functions.Principal, proje
 		if err != nil {
 			return err
 		}
-		if _, err := store.Exec(ctx, tx, sql.AddFiring, id, r.Now, Submitted, true, prepared.ID(), ""); err != nil {
+		if _, err := store.Exec(ctx, tx, sql.AddFiring, id, r.Now, Submitted, true, prepared.ID(), nil, ""); err != nil {
 			return err
 		}
 		if _, err := store.Exec(ctx, tx, sql.ForgetFirings, id, KeptFirings-1); err != nil {

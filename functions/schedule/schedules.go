@@ -28,10 +28,14 @@ func (s *Service) CreateSchedule(ctx context.Context, by functions.Principal, pr
 		if id, replayed, err = base.RememberInProject(ctx, tx, project, "create-schedule", idem, id); err != nil || replayed {
 			return err
 		}
-		if err := s.submit.AskSchedule(ctx, tx, base.Intent{By: by, Project: project, Subject: spec.Name}, job, spec.Starts); err != nil {
+		if err := s.ask(ctx, tx, by, project, spec, job); err != nil {
 			return err
 		}
-		return s.insert(ctx, tx, by, project, id, spec, text)
+		r, err := s.insert(ctx, tx, by, id, spec, text, nil)
+		if err != nil {
+			return err
+		}
+		return lookAt(ctx, tx, project, r)
 	})
 	if err != nil {
 		return Detail{}, false, err
@@ -45,20 +49,21 @@ func (s *Service) prepare(ctx context.Context, by functions.Principal, project u
 	if err := check(by, spec); err != nil {
 		return nil, nil, err
 	}
-	job, err := s.submit.Prepare(ctx, project, spec.Job)
+	job, err := s.target(ctx, by, project, spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	if spec.Job.Partition.Kind == partition.KindItems {
+	if job != nil && spec.Job.Partition.Kind == partition.KindItems {
 		spec.Job.Partition, spec.Job.Items = job.Partition(), nil
 	}
 	text, err := encode(*spec)
 	return job, text, err
 }
 
-func (s *Service) insert(ctx context.Context, tx *store.Tx, by functions.Principal, project, id uuid.UUID, spec Spec, text []byte) error {
+// insert makes a schedule; of is the workflow in whose folder it stands. Somebody has to say when to look at it.
+func (s *Service) insert(ctx context.Context, tx *store.Tx, by functions.Principal, id uuid.UUID, spec Spec, text []byte, of *uuid.UUID) (r row, err error) {
 	if _, err := store.Exec(ctx, tx, sql.LockSchedules); err != nil {
-		return err
+		return r, err
 	}
 	type count struct {
 		Schedules int64
@@ -66,22 +71,19 @@ func (s *Service) insert(ctx context.Context, tx *store.Tx, by functions.Princip
 	}
 	n, _, err := store.One[count](ctx, tx, sql.CountSchedules)
 	if err != nil {
-		return err
+		return r, err
 	}
 	if n.Schedules >= MaxSchedules {
-		return &functions.Error{Kind: functions.KindConflict, Code: "too_many_schedules", Message: fmt.Sprintf("a project has at most %d schedules", MaxSchedules), Hint: "delete one that is not used"}
+		return r, &functions.Error{Kind: functions.KindConflict, Code: "too_many_schedules", Message: fmt.Sprintf("a project has at most %d schedules", MaxSchedules), Hint: "delete one that is not used"}
 	}
-	r := row{ID: id, Spec: spec, CreatedAt: n.Now, Paused: spec.Paused, Now: n.Now}
+	r = row{ID: id, Name: spec.Name, Spec: spec, CreatedAt: n.Now, Paused: spec.Paused, WorkflowID: of, Now: n.Now}
 	if err := r.restart(); err != nil {
-		return err
+		return r, err
 	}
-	if _, err := store.Exec(ctx, tx, sql.AddSchedule, id, spec.Name, text, by.Actor(), spec.Paused, r.NextAt); err != nil {
-		return tenant.NameTaken(err, "schedule", spec.Name)
+	if _, err := store.Exec(ctx, tx, sql.AddSchedule, id, spec.Name, text, by.Actor(), spec.Paused, r.NextAt, of); err != nil {
+		return r, tenant.NameTaken(err, "schedule", spec.Name)
 	}
-	if err := base.Audit(ctx, tx, by.Actor(), "schedule.create", id.String(), map[string]any{"name": spec.Name, "function": spec.Job.Function}); err != nil {
-		return err
-	}
-	return lookAt(ctx, tx, project, r)
+	return r, base.Audit(ctx, tx, by.Actor(), "schedule.create", id.String(), spec.logged())
 }
 
 // restart has the times count from now on.

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,7 +51,16 @@ type Spec struct {
 	Starts   *time.Time        `json:"starts,omitempty"`
 	Ends     *time.Time        `json:"ends,omitempty"`
 	Paused   bool              `json:"-"`
-	Job      functions.NewJob  `json:"job"`
+	// What each time makes: a job, or a run of a workflow.
+	Job      functions.NewJob `json:"job,omitzero"`
+	Workflow *WorkflowUse     `json:"workflow,omitempty"`
+}
+
+// WorkflowUse says which workflow is started, and with which parameters: those that it was made with, defaults included.
+type WorkflowUse struct {
+	Name       string                     `json:"name"`
+	Version    int                        `json:"version,omitempty"` // 0: the newest at each time
+	Parameters map[string]json.RawMessage `json:"parameters"`
 }
 
 // Schedule is a schedule of a project.
@@ -63,7 +73,7 @@ type Schedule struct {
 	UpdatedAt   time.Time
 	PauseReason string
 	NextAt      *time.Time // when it is due next, jitter included; nil: it is paused, or no time comes any more
-	Waits       bool       // for the job of an earlier time to end
+	Waits       bool       // for the job or the run of an earlier time to end
 	Failures    int
 	LastError   string
 }
@@ -79,9 +89,9 @@ type Outcome string
 
 // The outcomes.
 const (
-	Submitted Outcome = "submitted"
-	Skipped   Outcome = "skipped" // a job of an earlier time had not ended
-	Missed    Outcome = "missed"  // it had passed when it was looked at
+	Submitted Outcome = "submitted" // or started
+	Skipped   Outcome = "skipped"   // what an earlier time made had not ended
+	Missed    Outcome = "missed"    // it had passed when it was looked at
 	Failed    Outcome = "failed"
 )
 
@@ -91,6 +101,7 @@ type Firing struct {
 	Outcome Outcome    `json:"outcome" enum:"submitted,skipped,missed,failed"`
 	ByHand  bool       `json:"by_hand,omitempty" doc:"Somebody ran it, and the timetable had no part in it."`
 	JobID   *uuid.UUID `json:"job,omitempty" doc:"The job that was submitted, unless it was deleted."`
+	RunID   *uuid.UUID `json:"run,omitempty" doc:"The run of a workflow that was started, unless it was deleted."`
 	Detail  string     `json:"detail,omitempty" doc:"Why there is no job."`
 	FiredAt time.Time  `json:"fired_at"`
 }
@@ -117,7 +128,8 @@ type row struct {
 	Waits       bool
 	Failures    int
 	LastError   string
-	Now         time.Time // of Postgres' clock
+	WorkflowID  *uuid.UUID // in whose folder the schedule stands; nil: in none
+	Now         time.Time  // of Postgres' clock
 }
 
 func (r row) schedule() (Schedule, error) {

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -70,6 +71,22 @@ func (s *Service) CancelWorkflowRun(ctx context.Context, by functions.Principal,
 		}
 		return base.Audit(ctx, tx, by.Actor(), "workflow.cancel", id.String(), nil)
 	})
+}
+
+// StopRun cancels a run for a step of the server. One that has ended, or is gone, needs nothing.
+func (s *Service) StopRun(ctx context.Context, i base.Intent, id uuid.UUID, actor string) error {
+	_, err := s.change(ctx, i.Project, id, graph.RunCancelled, func(tx *store.Tx, r lockedRun) error {
+		i.Kind, i.Subject, i.Facts = guardian.JobCancel, "workflow:"+r.Workflow, guardian.JobFacts{}
+		if err := s.env.Ask(ctx, tx, i); err != nil {
+			return err
+		}
+		return base.Audit(ctx, tx, actor, "workflow.cancel", id.String(), nil)
+	})
+	var ended *functions.Error
+	if errors.As(err, &ended) && ended.Code == runEndedCode || missing(err) {
+		return nil
+	}
+	return err
 }
 
 // stopIntent is what takes steps away from a run, in the words of the guardian: as stopping a job, no project's rule keeps people from it.

@@ -77,8 +77,11 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 	if err != nil {
 		return false, err
 	}
-	if found && was.Digest == digest { // its rules may have been changed by themselves
-		return false, s.submit.SyncRules(ctx, tx, by, project, was.ID, parts.rules(d))
+	if found && was.Digest == digest { // its rules and schedules may have been changed by themselves
+		if err := s.submit.SyncRules(ctx, tx, by, project, was.ID, parts.rules(d)); err != nil {
+			return false, err
+		}
+		return false, s.schedules(ctx, tx, by, project, was.ID, d.Name, d.Schedules)
 	}
 	if !found {
 		if err := within(ctx, tx, sql.CountWorkflows, MaxWorkflows, "too_many_workflows", "a project has at most %d workflows", "delete one that is not used: ostraka workflow delete NAME"); err != nil {
@@ -107,7 +110,10 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 	if _, err := store.Exec(ctx, tx, sql.ForgetVersions, was.ID, KeptVersions); err != nil {
 		return false, err
 	}
-	return true, base.Audit(ctx, tx, by.Actor(), "workflow.push", d.Name, map[string]any{"version": was.Newest + 1, "digest": digest})
+	if err := base.Audit(ctx, tx, by.Actor(), "workflow.push", d.Name, map[string]any{"version": was.Newest + 1, "digest": digest}); err != nil {
+		return false, err
+	}
+	return true, s.schedules(ctx, tx, by, project, was.ID, d.Name, d.Schedules)
 }
 
 func factsOf(d *graph.Definition, version int, digest string, list []PinnedFunction) guardian.Workflow {

@@ -5,12 +5,19 @@
 package workflow
 
 import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/jobs"
 	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/submit"
 	"github.com/ostraka/ostraka/functions/trust"
+	"github.com/ostraka/ostraka/functions/workflow/graph"
 )
 
 // Service is the room.
@@ -21,7 +28,14 @@ type Service struct {
 	submit      *submit.Service
 	aggregation *aggregation.Service
 	trust       *trust.Service
+	schedules   SyncSchedules
 }
+
+// SyncSchedules has a workflow have these schedules, and no others: the last thing of a transaction, since it leaves the project's role.
+type SyncSchedules func(ctx context.Context, tx *store.Tx, by functions.Principal, project, workflow uuid.UUID, name string, list []graph.Schedule) error
+
+// SyncSchedulesWith says who keeps the schedules of folders: a room that starts runs here, and so comes after this one.
+func (s *Service) SyncSchedulesWith(sync SyncSchedules) { s.schedules = sync }
 
 // Rooms are those that workflows ask.
 type Rooms struct {

@@ -54,7 +54,7 @@ func (s *Service) ListWorkflows(ctx context.Context, project uuid.UUID, page fun
 	return list, err
 }
 
-// DeleteWorkflow deletes a workflow with all its versions, runs and rules, when its newest version is still the one that the caller has read.
+// DeleteWorkflow deletes a workflow with all its versions, runs, rules and schedules, when its newest version is still the one that the caller has read.
 // One with a run that has not ended stays. Functions, and jobs of runs, are not deleted.
 func (s *Service) DeleteWorkflow(ctx context.Context, by functions.Principal, project uuid.UUID, name string, newest int64) error {
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
@@ -80,10 +80,13 @@ func (s *Service) DeleteWorkflow(ctx context.Context, by functions.Principal, pr
 		if err := s.submit.SyncRules(ctx, tx, by, project, w.id, nil); err != nil {
 			return err
 		}
+		if err := base.Audit(ctx, tx, by.Actor(), "workflow.delete", name, map[string]any{"newest": w.Newest}); err != nil {
+			return err
+		}
 		if _, err := store.Exec(ctx, tx, sql.DeleteWorkflow, w.id); err != nil {
 			return err
 		}
-		return base.Audit(ctx, tx, by.Actor(), "workflow.delete", name, map[string]any{"newest": w.Newest})
+		return s.schedules(ctx, tx, by, project, w.id, name, nil)
 	})
 }
 

@@ -40,6 +40,7 @@ type Definition struct {
 	Modules     []ModuleFile      // in the folder
 	Files       map[string]string // in the folder, by the names that steps use
 	Rules       []planner.Rule    // whose functions are named as [functions] does
+	Schedules   []Schedule        // that start runs
 	Steps       []Step            // in an order in which they can run
 }
 
@@ -88,6 +89,7 @@ type file struct {
 	Planners    map[string]string         `toml:"planners"`
 	Files       map[string]string         `toml:"files"`
 	Rules       []ruleTable               `toml:"rules"`
+	Schedules   []scheduleTable           `toml:"schedules"`
 	Invariants  []stepTable               `toml:"invariants"`
 	Steps       []stepTable               `toml:"steps"`
 }
@@ -129,28 +131,16 @@ var (
 	partName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 )
 
-// laterSections are parts of a workflow that other commands make today. They are refused by name: what stands in a workflow and
-// does not happen would mislead.
-var laterSections = map[string]string{
-	"schedules": "make them with ostraka schedule create",
-}
-
-// Later says that a part of a workflow is not supported yet, and what to do instead; nil: name is no such part.
-func Later(name string) error {
-	hint, later := laterSections[name]
-	if !later {
-		return nil
-	}
-	return wrong(name, hint+", and leave them out here", "a workflow cannot hold %s yet", name)
-}
-
 // Parse reads workflow.toml and checks all that can be checked without a server.
 func Parse(text []byte) (*Definition, error) {
 	d, err := Read(text)
 	if err != nil {
 		return nil, err
 	}
-	return d, d.checkSteps()
+	if err := d.checkSteps(); err != nil {
+		return d, err
+	}
+	return d, d.checkSchedules()
 }
 
 // Read reads a workflow.toml that Parse has checked.
@@ -175,7 +165,7 @@ func Read(text []byte) (*Definition, error) {
 	if err := d.readParameters(f.Parameters); err != nil {
 		return nil, err
 	}
-	if err := cmpErrors(d.checkFunctions(), d.readModules(f.Modules, f.Planners), d.readFiles(f.Files), d.readRules(f.Rules)); err != nil {
+	if err := cmpErrors(d.checkFunctions(), d.readModules(f.Modules, f.Planners), d.readFiles(f.Files), d.readRules(f.Rules), d.readSchedules(f.Schedules)); err != nil {
 		return nil, err
 	}
 	invariants, err := checksOf(f.Invariants)
@@ -195,15 +185,6 @@ func checkText(field, text string) error {
 
 // read decodes the file. Unknown keys are mistakes.
 func read(text []byte) (f file, err error) {
-	var sections map[string]any
-	if err := toml.Unmarshal(text, &sections); err != nil {
-		return f, notTOML(err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(sections)) {
-		if err := Later(name); err != nil {
-			return f, err
-		}
-	}
 	decoder := toml.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&f); err != nil {

@@ -63,7 +63,7 @@ func TestWhatIsNoWorkflow(t *testing.T) {
 		{`type = "map"`, `type = "maps"`}:                                   `there is no type "maps"`,
 		{`type = "map"`, `type = "check"`}:                                  "a step of the type check has no function",
 		{`type = "map"`, "type = \"map\"\nwhen = \"x\""}:                    "a step of the type map has no when",
-		{"[functions]", "[[schedules]]\n[functions]"}:                       "a workflow cannot hold schedules yet",
+		{"[functions]", "[[schedules]]\n[functions]"}:                       "schedules[0].name: ",
 		{"[functions]", "[invariants]\n[functions]"}:                        "workflow.toml: line",
 		{"{n}", "{m}"}:                                                      `there is no parameter "m"`,
 		{"{n}", "{n"}:                                                       "a brace stands alone",

@@ -28,6 +28,8 @@ const (
 	MaxFiles = 64
 	// MaxRules is how many rules stand in a workflow; a project has 100.
 	MaxRules = 32
+	// MaxSchedules is how many schedules stand in a workflow; a project has 100.
+	MaxSchedules = 16
 	// MaxPathBytes is the longest path within the folder, in bytes.
 	MaxPathBytes = 512
 	// MaxEnum is how many values a parameter lists.

@@ -1,0 +1,3 @@
+-- The schedules that stand in a workflow's folder, locked.
+select id, name, spec, revision, created_by, wanted_by, created_at, updated_at, paused, pause_reason, next_at, waits, failures, last_error, workflow_id, now() as now
+from schedules where workflow_id = $1 order by id for update
