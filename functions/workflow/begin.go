@@ -111,8 +111,12 @@ func (s *Service) submitJob(ctx context.Context, project uuid.UUID, v view, want
 	if err != nil {
 		return err
 	}
+	return s.submitPrepared(ctx, project, v, job, func(tx *store.Tx) error { return note(tx, job.ID()) })
+}
+
+func (s *Service) submitPrepared(ctx context.Context, project uuid.UUID, v view, job *submit.Prepared, note func(tx *store.Tx) error) error {
 	return s.revise(ctx, project, v, func(tx *store.Tx) error {
-		if err := note(tx, job.ID()); err != nil {
+		if err := note(tx); err != nil {
 			return err
 		}
 		intent := base.Intent{Step: stepargs.AdvanceRunArgs{}.Kind(), Project: project}

@@ -56,7 +56,7 @@ func (s *Service) ResumeWorkflowRun(ctx context.Context, by functions.Principal,
 		if err := s.env.Ask(ctx, tx, intent); err != nil {
 			return err
 		}
-		if err := s.restartPace(ctx, tx, id); err != nil {
+		if err := s.restartPace(ctx, tx, id, d); err != nil {
 			return err
 		}
 		return base.Audit(ctx, tx, by.Actor(), "workflow.resume", id.String(), nil)

@@ -44,6 +44,7 @@ type partRow struct {
 	Shards   int64
 	Count    int64
 	Error    string
+	Items    string // the object with those that have flowed to it; "": none have
 	JobState *functions.JobState
 	JobError *string
 }
@@ -56,7 +57,7 @@ type rolling struct {
 }
 
 // readRolling reads the rolling steps of a run, by their numbers.
-func readRolling(ctx context.Context, tx *store.Tx, run uuid.UUID) (map[int]*rolling, error) {
+func readRolling(ctx context.Context, tx *store.Tx, run uuid.UUID, d *graph.Definition) (map[int]*rolling, error) {
 	rows, err := store.Many[rollingRow](ctx, tx, sql.ListRolling, run)
 	if err != nil || len(rows) == 0 {
 		return nil, err
@@ -67,7 +68,7 @@ func readRolling(ctx context.Context, tx *store.Tx, run uuid.UUID) (map[int]*rol
 	}
 	all := map[int]*rolling{}
 	for _, row := range rows {
-		plan := graph.Plan{From: integer(row.First), To: integer(row.Until), Size: integer(row.Size), Shards: row.Shards, Ahead: row.Ahead}
+		plan := graph.Plan{From: integer(row.First), To: integer(row.Until), Size: integer(row.Size), Shards: row.Shards, Ahead: row.Ahead, Follows: d.Steps[row.Number].Flows()}
 		all[row.Number] = &rolling{rollingRow: row, at: graph.Progression{Plan: plan, Next: integer(row.Next)}}
 	}
 	for _, p := range parts {
@@ -192,12 +193,13 @@ func (s *Service) beginRolling(ctx context.Context, project uuid.UUID, v view, n
 // hole.
 func (s *Service) beginPart(ctx context.Context, project uuid.UUID, v view, r *rolling, first *big.Int) error {
 	stretch, shards := r.at.Job(first)
-	for _, p := range r.parts { // one that is made again keeps its end, whatever comes after it by now
+	items := ""
+	for _, p := range r.parts { // one that is made again keeps its end and its items, whatever comes after it by now
 		if p.First == first.String() {
-			stretch.To, shards = integer(p.Last), p.Shards
+			stretch.To, shards, items = integer(p.Last), p.Shards, p.Items
 		}
 	}
-	err := s.submitPart(ctx, project, v, r.Number, stretch, shards)
+	err := s.submitPart(ctx, project, v, r.Number, stretch, shards, items)
 	var wrong *functions.Error
 	switch {
 	case !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable:
@@ -206,12 +208,12 @@ func (s *Service) beginPart(ctx context.Context, project uuid.UUID, v view, r *r
 		return s.wait(ctx, project, v, r.Number, sql.SayRollingWaits, wrong)
 	default:
 		return s.revise(ctx, project, v, func(tx *store.Tx) error {
-			return s.putPart(ctx, tx, v, r.Number, stretch, shards, graph.PartHole, nil, kept(wrong.Code+": "+wrong.Message))
+			return s.putPart(ctx, tx, v, r.Number, stretch, shards, items, graph.PartHole, nil, kept(wrong.Code+": "+wrong.Message))
 		})
 	}
 }
 
-func (s *Service) submitPart(ctx context.Context, project uuid.UUID, v view, number int, stretch partition.Range, shards int64) error {
+func (s *Service) submitPart(ctx context.Context, project uuid.UUID, v view, number int, stretch partition.Range, shards int64, items string) error {
 	step := v.definition.Steps[number]
 	values, err := v.definition.Values(v.Parameters)
 	if err != nil {
@@ -221,15 +223,17 @@ func (s *Service) submitPart(ctx context.Context, project uuid.UUID, v view, num
 	if err != nil {
 		return err
 	}
-	want.Partition = partition.OfRange(stretch)
+	if want.Partition = partition.OfRange(stretch); items != "" {
+		want.Partition = partition.Spec{Kind: partition.KindItems, Object: items}
+	}
 	return s.submitJob(ctx, project, v, want, func(tx *store.Tx, job uuid.UUID) error {
-		return s.putPart(ctx, tx, v, number, stretch, shards, graph.PartOpen, &job, "")
+		return s.putPart(ctx, tx, v, number, stretch, shards, items, graph.PartOpen, &job, "")
 	})
 }
 
 // putPart writes what a stretch has come to, and how far the step has come by it.
-func (s *Service) putPart(ctx context.Context, tx *store.Tx, v view, number int, stretch partition.Range, shards int64, state graph.PartState, job *uuid.UUID, why string) error {
-	if _, err := store.Exec(ctx, tx, sql.PutPart, v.ID, number, stretch.From.String(), stretch.To.String(), state, job, shards, why); err != nil {
+func (s *Service) putPart(ctx context.Context, tx *store.Tx, v view, number int, stretch partition.Range, shards int64, items string, state graph.PartState, job *uuid.UUID, why string) error {
+	if _, err := store.Exec(ctx, tx, sql.PutPart, v.ID, number, stretch.From.String(), stretch.To.String(), state, job, shards, why, items); err != nil {
 		return err
 	}
 	_, err := store.Exec(ctx, tx, sql.MoveNext, v.ID, number, stretch.To.String())

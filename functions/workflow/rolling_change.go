@@ -88,14 +88,17 @@ func (s *Service) changeRolling(ctx context.Context, by functions.Principal, pro
 	return s.GetWorkflowRun(ctx, project, id)
 }
 
+// runEndedCode is the code of what is too late for a run.
+const runEndedCode = "workflow_run_ended"
+
 func runEnded(id uuid.UUID, r lockedRun) error {
-	return &functions.Error{Kind: functions.KindConflict, Code: "workflow_run_ended", Message: fmt.Sprintf("the run %s is %s", id, r.State), Hint: "start another one: ostraka workflow start " + r.Workflow}
+	return &functions.Error{Kind: functions.KindConflict, Code: runEndedCode, Message: fmt.Sprintf("the run %s is %s", id, r.State), Hint: "start another one: ostraka workflow start " + r.Workflow}
 }
 
 // rollingSteps are the rolling steps that are under way, or the one of that name.
 func (v view) rollingSteps(name string) (list []*rolling, err error) {
 	for number, step := range v.definition.Steps {
-		if !step.Rolling() || name != "" && step.Name != name {
+		if !step.Rolling() || name != "" && !v.definition.Rolls(number, name) {
 			continue
 		}
 		r := v.rolling[number]
@@ -114,8 +117,8 @@ func (v view) rollingSteps(name string) (list []*rolling, err error) {
 }
 
 // restartPace has the pace of rolling steps begin anew: the run stood still.
-func (s *Service) restartPace(ctx context.Context, tx *store.Tx, run uuid.UUID) error {
-	all, err := readRolling(ctx, tx, run)
+func (s *Service) restartPace(ctx context.Context, tx *store.Tx, run uuid.UUID, d *graph.Definition) error {
+	all, err := readRolling(ctx, tx, run, d)
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,10 @@ func (s *Service) foldPart(ctx context.Context, project uuid.UUID, v view, r *ro
 	var refused *functions.Error
 	var module *wasm.Error
 	switch {
+	case err == nil && v.flowsNow(r, i) >= 0:
+		return s.flow(ctx, project, v, r, i, f)
 	case err == nil:
-		return s.keepFold(ctx, project, v, r, f)
+		return s.revise(ctx, project, v, func(tx *store.Tx) error { return s.keepFold(ctx, tx, v, r, f) })
 	case errors.As(err, &module) && !module.Operational():
 		return s.losePart(ctx, project, v, r.parts[i], "the aggregator failed: "+err.Error())
 	case missing(err):
@@ -142,7 +144,7 @@ func sameAggregator(a, b *functions.AggregatorRef) bool {
 }
 
 // keepFold replaces the stretches that were folded together by one.
-func (s *Service) keepFold(ctx context.Context, project uuid.UUID, v view, r *rolling, f folded) error {
+func (s *Service) keepFold(ctx context.Context, tx *store.Tx, v view, r *rolling, f folded) error {
 	done := new(big.Int).Add(r.at.Done(), added(r, f))
 	marks, err := json.Marshal(graph.AddMark(r.Marks, graph.Mark{At: s.env.Now().UTC(), Done: done}))
 	if err != nil {
@@ -158,16 +160,14 @@ func (s *Service) keepFold(ctx context.Context, project uuid.UUID, v view, r *ro
 	if f.answer != nil {
 		count = &f.count
 	}
-	return s.revise(ctx, project, v, func(tx *store.Tx) error {
-		if _, err := store.Exec(ctx, tx, sql.DropParts, v.ID, r.Number, f.first, f.last); err != nil {
-			return err
-		}
-		if _, err := store.Exec(ctx, tx, sql.AddDonePart, v.ID, r.Number, f.first, f.last, f.shards, f.count, []byte(f.partial)); err != nil {
-			return err
-		}
-		_, err := store.Exec(ctx, tx, sql.KeepFold, v.ID, r.Number, with, []byte(f.answer), count, marks)
+	if _, err := store.Exec(ctx, tx, sql.DropParts, v.ID, r.Number, f.first, f.last); err != nil {
 		return err
-	})
+	}
+	if _, err := store.Exec(ctx, tx, sql.AddDonePart, v.ID, r.Number, f.first, f.last, f.shards, f.count, []byte(f.partial)); err != nil {
+		return err
+	}
+	_, err = store.Exec(ctx, tx, sql.KeepFold, v.ID, r.Number, with, []byte(f.answer), count, marks)
+	return err
 }
 
 // added is how many integers of f were not done before.

@@ -71,9 +71,10 @@ func readView(ctx context.Context, tx *store.Tx, id uuid.UUID) (v view, err erro
 	if v.steps, err = store.Many[stepRow](ctx, tx, sql.ListSteps, id); err != nil {
 		return v, err
 	}
-	if v.rolling, err = readRolling(ctx, tx, id); err != nil {
+	if v.rolling, err = readRolling(ctx, tx, id, v.definition); err != nil {
 		return v, err
 	}
+	v.hold()
 	v.bisections, err = readBisections(ctx, tx, id, v.definition)
 	return v, err
 }

@@ -152,6 +152,9 @@ func (s Step) job(values Values, left *int) (j Job, err error) {
 }
 
 func (s Step) partition(values Values, left *int, j *Job) (spec partition.Spec, err error) {
+	if s.Map.Source != nil {
+		return itemsLater(), nil
+	}
 	if s.Rolling() { // the first job stands for all
 		p, err := s.Plan(values)
 		if err != nil {
@@ -159,9 +162,6 @@ func (s Step) partition(values Values, left *int, j *Job) (spec partition.Spec, 
 		}
 		first, _ := p.Job(p.From)
 		return partition.OfRange(first), nil
-	}
-	if s.Map.Source != nil {
-		return partition.Spec{Kind: partition.KindItems}, nil // whose items are given when the step begins
 	}
 	f := filler{s.field(string(s.Map.Kind)), values}
 	if bounds, is := s.Map.Input.(map[string]any); is && s.Map.Kind == partition.KindRange {

@@ -85,17 +85,17 @@ func Next(run RunState, steps []Step, at []Progress) Action {
 		return Action{}
 	}
 	for i, p := range at {
-		if p.State == StepWaiting && ready(steps, at, steps[i].Needs) {
+		if p.State == StepWaiting && ready(steps, at, steps[i]) {
 			return Action{Kind: ActBegin, Step: i}
 		}
 	}
 	return Action{}
 }
 
-// ready tells whether all that a step needs has finished.
-func ready(steps []Step, at []Progress, needs []string) bool {
+// ready tells whether all that a step needs has finished, or, where its items flow, is under way.
+func ready(steps []Step, at []Progress, step Step) bool {
 	for i, s := range steps {
-		if at[i].State != StepFinished && slices.Contains(needs, s.Name) {
+		if at[i].State != StepFinished && slices.Contains(step.Needs, s.Name) && !(step.Flows() && at[i].State == StepRunning) {
 			return false
 		}
 	}

@@ -83,7 +83,7 @@ func TestEachRunComesToItsEnd(t *testing.T) {
 				run = idle(t, run, at)
 			case ActBegin:
 				require.Equal(t, RunRunning, run)
-				require.True(t, ready(list, at, list[next.Step].Needs))
+				require.True(t, ready(list, at, list[next.Step]))
 				require.Equal(t, StepWaiting, at[next.Step].State)
 				at[next.Step].State = StepRunning
 			case ActSettle:

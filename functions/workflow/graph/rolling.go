@@ -26,10 +26,11 @@ type Plan struct {
 	Size     *big.Int // integers of a shard
 	Shards   int64    // of a job; the last one may have fewer
 	Ahead    int64    // shards that jobs which have not ended have together, at most
+	Follows  bool     // its stretches come from another step, with their items
 }
 
 // Rolling tells whether a step makes its jobs as it goes, instead of one for its whole range.
-func (s Step) Rolling() bool { return s.Map.Rolling != nil }
+func (s Step) Rolling() bool { return s.Map.Rolling != nil || s.Flows() }
 
 // checkRolling refuses what makes no sense whatever the values are.
 func (m MapStep) checkRolling(s Step) error {
@@ -46,6 +47,11 @@ func (m MapStep) checkRolling(s Step) error {
 
 // Plan reads what a rolling step asks for, with the values of a run.
 func (s Step) Plan(values Values) (p Plan, err error) {
+	if s.Flows() {
+		p, err = s.Map.Source.of.Plan(values)
+		p.Follows = true
+		return p, err
+	}
 	bounds, is := s.Map.Input.(map[string]any)
 	if !is {
 		return p, wrong(s.field("range"), `write for example { from = "{from}", to = "{to}", size = "10^6" }`, "the range is no table")

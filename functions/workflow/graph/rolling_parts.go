@@ -21,6 +21,7 @@ type Part struct {
 	Shards      int64
 	Ended       bool // its job has
 	Finished    bool // with an answer
+	Held        bool // which is not folded yet: the step to which its items flow takes them first
 }
 
 // Progression is where a rolling step stands.
@@ -54,6 +55,7 @@ func (p Progression) Clear(run RunState) PartAction {
 	for i, part := range p.Parts {
 		switch {
 		case part.State != PartOpen:
+		case part.Ended && part.Finished && part.Held:
 		case part.Ended && part.Finished:
 			return PartAction{Kind: PartFold, Part: i}
 		case part.Ended:
@@ -68,28 +70,42 @@ func (p Progression) Clear(run RunState) PartAction {
 // Begin is the job that a rolling step submits next: of a hole that is to be tried again, and otherwise of what comes next. Jobs that have
 // not ended have at most Ahead shards together.
 func (p Progression) Begin() PartAction {
-	holes, open := 0, int64(0)
-	for _, part := range p.Parts {
-		if part.State == PartHole {
-			holes++
-		}
-		if part.State == PartOpen {
-			open += part.Shards
-		}
-	}
+	holes, open, held := p.load()
 	for _, part := range p.Parts {
 		if part.State != PartAgain {
 			continue
 		}
-		if open+part.Shards > p.Ahead {
+		if open-held+part.Shards > p.Ahead { // what is held may wait for just this stretch
 			return PartAction{}
 		}
 		return PartAction{Kind: PartBegin, First: part.First}
 	}
-	if _, shards := p.Job(p.Next); shards == 0 || holes >= MaxHoles || open+shards > p.Ahead {
+	if _, shards := p.Job(p.Next); p.Follows || shards == 0 || holes >= MaxHoles || open+shards > p.Ahead {
 		return PartAction{}
 	}
 	return PartAction{Kind: PartBegin, First: p.Next}
+}
+
+// load is how many stretches came to nothing, and how many shards those have that are open; the jobs of some have ended, and are held.
+func (p Progression) load() (holes int, open, held int64) {
+	for _, part := range p.Parts {
+		switch part.State {
+		case PartHole:
+			holes++
+		case PartOpen:
+			if open += part.Shards; part.Held && part.Ended {
+				held += part.Shards
+			}
+		default:
+		}
+	}
+	return holes, open, held
+}
+
+// Takes tells whether a step that follows another one takes a stretch of it now: the next one, while it has shards to spare.
+func (p Progression) Takes(first *big.Int) bool {
+	holes, open, _ := p.load()
+	return p.Next.Cmp(first) == 0 && holes < MaxHoles && open < p.Ahead
 }
 
 // Front is how far the step has come: all below it is done.

@@ -15,6 +15,9 @@ import (
 type Source struct {
 	Step  string
 	Field string // "": the answer itself
+	// Flow has the items come while the step before still rolls: those of a job of it as soon as that has finished.
+	Flow bool
+	of   *Step // the step before, where they flow
 }
 
 // source reads items = { step = "search", field = "sample" }; nil: the input is of another form.
@@ -26,6 +29,10 @@ func (t stepTable) source(s Step) (*Source, error) {
 	from := &Source{}
 	const hint = `write for example items = { step = "search", field = "sample" }`
 	for _, name := range slices.Sorted(maps.Keys(table)) {
+		if flow, is := table[name].(bool); is && name == "flow" {
+			from.Flow = flow
+			continue
+		}
 		text, is := table[name].(string)
 		if !is || text == "" || len(text) > MaxTextBytes {
 			return nil, wrong(s.field("items."+name), hint, "there is no name")
@@ -36,7 +43,7 @@ func (t stepTable) source(s Step) (*Source, error) {
 		case "field":
 			from.Field = text
 		default:
-			return nil, wrong(s.field("items"), hint, "besides step there is only field, and no %s", brief(name))
+			return nil, wrong(s.field("items"), hint, "besides step there are only field and flow, and no %s", brief(name))
 		}
 	}
 	if !slices.Contains(s.Needs, from.Step) {
@@ -79,6 +86,9 @@ func (d *Definition) checkSources() error {
 	for _, s := range d.Steps {
 		if from := s.Map.Source; from != nil && !d.Step(from.Step).Answers() {
 			return wrong(s.field("items"), "name a step of the type map, prove or fold", "the step %s has no answer", brief(from.Step))
+		}
+		if err := d.checkFlow(s); err != nil {
+			return err
 		}
 		if s.Type == StepFold && !d.Step(s.Fold.Of).IsJob() {
 			return wrong(s.field("of"), "name a step of the type map or prove", "the step %s is no job", brief(s.Fold.Of))

@@ -62,6 +62,7 @@ var (
 	SayWaiting        = store.Load(files, "say_waiting")
 	SetNewest         = store.Load(files, "set_newest")
 	SetStepJob        = store.Load(files, "set_step_job")
+	StretchPart       = store.Load(files, "stretch_part")
 	SettleStep        = store.Load(files, "settle_step")
 	Wait              = store.Load(files, "wait")
 	Wake              = store.Load(files, "wake")
