@@ -143,7 +143,7 @@ var operations = []Described{
 	{JobFollowUp, Medium, true, "Make a job out of an ended one, by a rule for follow-ups.", JobFacts{}},
 	{JobPrioritise, Low, true, "Change a job's priority.", JobFacts{}},
 	{JobRecheck, Low, true, "Have the server execute shards again.", RecheckFacts{}},
-	{JobSchedule, Medium, true, "Have a job submitted later, once or again and again.", JobFacts{}},
+	{JobSchedule, Medium, true, "Have a job submitted, or a workflow started, later, once or again and again.", JobFacts{}},
 	{JobSubmit, Medium, true, "Submit a job, or run one again.", JobFacts{}},
 	{KeyCreate, High, true, "Create or rotate an API key.", KeyFacts{}},
 	{KeyRevoke, Medium, false, "Revoke an API key.", KeyFacts{}},

@@ -8,6 +8,7 @@ select digest, bool_or(must) as must from (
     union all select results, true from archives
     union all select document, true from archives
     union all select digest, true from archive_objects
+    union all select items, true from workflow_parts where items <> ''
     union all select document ->> 'digest', true from workflow_run_steps where document is not null
     union all select digest, true from function_versions
     union all select digest, true from modules

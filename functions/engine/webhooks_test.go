@@ -44,6 +44,7 @@ func TestAWebhookGetsWhatItWants(t *testing.T) {
 		Data struct {
 			Project, Job  uuid.UUID
 			Function, URL string
+			MetricsURL    string `json:"metrics_url"`
 			State         functions.JobState
 			Shards        struct{ Total, Accepted int }
 		}
@@ -57,6 +58,7 @@ func TestAWebhookGetsWhatItWants(t *testing.T) {
 	require.Equal(t, functions.JobFinished, body.Data.State)
 	require.Equal(t, 3, body.Data.Shards.Accepted)
 	require.Equal(t, "/v1/projects/"+w.project.String()+"/jobs/"+job.ID.String(), body.Data.URL)
+	require.Equal(t, body.Data.URL+"/metrics", body.Data.MetricsURL)
 	require.Empty(t, w.deliveries(none.ID))
 	require.NotContains(t, string(got[0].Body), missed.ID.String(), "what happened before is not told")
 
