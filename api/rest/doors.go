@@ -15,6 +15,7 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/dispatch"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/runtime/recheck"
 )
 
 // Identities is what the API asks of the domain about who somebody is by a secret.
@@ -27,12 +28,13 @@ type Identities interface {
 
 // Limits are what one client may ask of the server.
 type Limits struct {
-	PerAddress limit.Rate    // of requests that come from one address
-	PerKey     limit.Rate    // of requests with one key
-	Enrolments limit.Rate    // of agents that enrol from one address: two for each
-	Proxies    limit.Proxies // whose word about addresses is believed
-	Polls      int64         // requests of one project that wait at a time; 0: as many as come. An agent has dispatch.MaxAgentPolls at most
-	Streams    int64         // event streams of one project that are open at a time; 0: as many as come
+	PerAddress limit.Rate     // of requests that come from one address
+	PerKey     limit.Rate     // of requests with one key
+	Enrolments limit.Rate     // of agents that enrol from one address: two for each
+	Proxies    limit.Proxies  // whose word about addresses is believed
+	Polls      int64          // requests of one project that wait at a time; 0: as many as come. An agent has dispatch.MaxAgentPolls at most
+	Streams    int64          // event streams of one project that are open at a time; 0: as many as come
+	Loads      *recheck.Loads // of projects on this server; nil: those of their requests alone
 }
 
 // DefaultLimits are far above what people and agents do, and below what keeps others from their turn.
@@ -56,6 +58,7 @@ type Doors struct {
 	bodies    *limit.Bytes
 	places    *limit.Places
 	usual     map[functions.QuotaName]int64 // of projects that have no values of their own
+	turns     *recheck.Turns                // of projects' requests
 }
 
 // NewDoors makes the doors for what one client may ask.
@@ -64,6 +67,7 @@ func NewDoors(l Limits) *Doors {
 		proxies: l.Proxies, addresses: limit.NewBuckets(l.PerAddress, nil), enrolling: limit.NewBuckets(l.Enrolments, nil), keys: limit.NewBuckets(l.PerKey, nil),
 		Refused: limit.NewRefused(refusedFor, nil), bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait), places: limit.NewPlaces(),
 		usual: map[functions.QuotaName]int64{functions.QuotaPolls: l.Polls, functions.QuotaStreams: l.Streams},
+		turns: recheck.NewSharedTurns(requestsAtOnce, requestsShared(), l.Loads),
 	}
 }
 

@@ -81,7 +81,13 @@ func Register[I, O any](s *Server, op Operation, handle Handler[I, O]) {
 	of := &shape{registry: s.Huma.OpenAPI().Components.Schemas}
 	h.Middlewares = huma.Middlewares{s.prepare(op, of)}
 	huma.Register(s.Huma, h, func(ctx context.Context, in *I) (*O, error) {
-		out, err := handle(ctx, CallOf(ctx), in)
+		c := CallOf(ctx)
+		done, err := s.takeTurn(ctx, op, c)
+		if err != nil {
+			return nil, s.answer(ctx, err)
+		}
+		defer done()
+		out, err := handle(ctx, c, in)
 		if err != nil {
 			return nil, s.answer(ctx, err)
 		}

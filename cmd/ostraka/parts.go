@@ -102,8 +102,10 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 		stop()
 		return nil, err
 	}
+	limits := config.limits()
+	limits.Loads = db.Loads
 	options := api.Options{
-		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping, Limits: config.limits(), SecureCookies: config.Doors.behindProxy,
+		Service: p.service, Log: config.Log, Version: version, OpsHandler: ops, Portal: web.Files(), OIDC: config.OIDC, Metrics: metrics, Stopping: stopping, Limits: limits, SecureCookies: config.Doors.behindProxy,
 	}
 	if config.Doors.opsListen != "" {
 		p.handler, p.ops, err = api.NewApart(options)

@@ -31,6 +31,9 @@ const tries = 4
 type Store struct {
 	Pool *pgxpool.Pool
 
+	// Loads are what projects hold of this server: transactions here, and what else the server's parts note.
+	Loads *recheck.Loads
+
 	turns *recheck.Turns // of projects' transactions
 }
 
@@ -67,10 +70,15 @@ const leastEach = 4
 // More of them would not be quicker, and would take the processors from others.
 func EachProject() int { return min(max(leastEach, 2*runtime.NumCPU()), MaxConns/2) }
 
+// shared is how many transactions the projects that take more than others have under way together while those are at work: as many as
+// there are processors keep the processors of a database on this machine busy.
+func shared() int { return runtime.NumCPU() }
+
 // New makes a store of a pool. One project may have EachProject transactions under way at a time, and one more is left to others. What the
 // server does for itself is not counted.
 func New(pool *pgxpool.Pool) *Store {
-	return &Store{Pool: pool, turns: recheck.NewTurns(EachProject())}
+	loads := recheck.NewLoads(nil)
+	return &Store{Pool: pool, Loads: loads, turns: recheck.NewSharedTurns(EachProject(), shared(), loads)}
 }
 
 // Close closes the pool.

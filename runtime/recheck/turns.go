@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -15,12 +16,15 @@ import (
 type Turns struct {
 	mu    sync.Mutex
 	lanes [2]lane
+	loads *Loads
+	share int // slots that projects which take more than others have together while others are at work; 0: as many as they may hold
 }
 
 // spare is how many slots of a lane there are besides those that one project may hold.
 const spare = 1
 
 type lane struct {
+	turns   *Turns
 	free    int
 	most    int // that one project may hold
 	held    map[uuid.UUID]int
@@ -34,11 +38,17 @@ func LongSlots(slots int) int { return max(1, slots/2) }
 // Room is how many batches may run at a time where one project may have so many slots.
 func Room(slots int) int { return slots + LongSlots(slots) + 2*spare }
 
-// NewTurns makes turns of so many slots for a project, and LongSlots of them besides.
-func NewTurns(slots int) *Turns {
-	t := &Turns{}
+// NewTurns makes turns of so many slots for a project, and LongSlots of them besides. What projects hold is noted in the loads; nil: nowhere.
+func NewTurns(slots int, loads *Loads) *Turns { return NewSharedTurns(slots, 0, loads) }
+
+// NewSharedTurns is NewTurns where projects that take more than others have their part of so many slots while those are at work.
+func NewSharedTurns(slots, share int, loads *Loads) *Turns {
+	if loads == nil {
+		loads = NewLoads(nil)
+	}
+	t := &Turns{loads: loads, share: share}
 	for i, n := range []int{slots, LongSlots(slots)} {
-		t.lanes[i] = lane{free: n + spare, most: n, held: map[uuid.UUID]int{}, waiting: map[uuid.UUID][]chan struct{}{}}
+		t.lanes[i] = lane{turns: t, free: n + spare, most: n, held: map[uuid.UUID]int{}, waiting: map[uuid.UUID][]chan struct{}{}}
 	}
 	return t
 }
@@ -86,8 +96,28 @@ func (t *Turns) Wanted(project uuid.UUID, long bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := t.lane(long)
-	return slices.ContainsFunc(l.round, func(other uuid.UUID) bool { return other != project && l.held[other] < l.most })
+	return slices.ContainsFunc(l.round, func(other uuid.UUID) bool { return other != project && l.mayHold(other) })
 }
+
+// Yield is how long a batch of the project pauses after a shard that took so long. It pauses while the project takes more of the server than
+// others, and all slots of the lane are out: a processor is needed then that was somebody's alone. Its batches together leave three quarters
+// of one slot to the others.
+func (t *Turns) Yield(project uuid.UUID, long bool, took time.Duration) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	l := t.lane(long)
+	held := l.held[project]
+	if l.free > 0 || held == 0 {
+		return 0
+	}
+	if _, all := t.loads.Part(project, 1); all {
+		return 0
+	}
+	return yieldFor * took / time.Duration(held)
+}
+
+// yieldFor is how many times as long as its last shard took a project's only batch pauses.
+const yieldFor = 3
 
 // Waiting is how many batches of the project wait for a slot of the lane.
 func (t *Turns) Waiting(project uuid.UUID, long bool) int {
@@ -101,14 +131,26 @@ func (l *lane) give(project uuid.UUID) {
 	if l.held[project]--; l.held[project] == 0 {
 		delete(l.held, project)
 	}
+	l.turns.loads.change(project, -1)
 	l.hand()
+}
+
+// mayHold says whether the project may hold one more slot. One that holds none always may, so that whoever waits is looked at again when
+// something is given back.
+func (l *lane) mayHold(project uuid.UUID) bool {
+	held := l.held[project]
+	if held >= l.most || held == 0 || l.turns.share == 0 {
+		return held < l.most
+	}
+	part, all := l.turns.loads.Part(project, l.turns.share)
+	return all || held < part
 }
 
 // hand gives free slots to the projects whose turn it is.
 func (l *lane) hand() {
 	for l.free > 0 && len(l.round) > 0 {
-		project := slices.MinFunc(l.round, func(a, b uuid.UUID) int { return l.held[a] - l.held[b] })
-		if l.held[project] >= l.most {
+		project, found := l.next()
+		if !found {
 			return // what is free is for others
 		}
 		turn := l.waiting[project][0]
@@ -118,8 +160,19 @@ func (l *lane) hand() {
 		}
 		l.free--
 		l.held[project]++
+		l.turns.loads.change(project, 1)
 		close(turn)
 	}
+}
+
+// next is the project whose turn it is.
+func (l *lane) next() (project uuid.UUID, found bool) {
+	for _, p := range l.round {
+		if (!found || l.held[p] < l.held[project]) && l.mayHold(p) {
+			project, found = p, true
+		}
+	}
+	return project, found
 }
 
 // withdraw takes a turn out of the queue; false if it is no longer in it.

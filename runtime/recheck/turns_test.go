@@ -24,7 +24,7 @@ func TestTurnsAreShared(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		slots := rapid.IntRange(1, 6).Draw(rt, "slots")
 		long := rapid.Bool().Draw(rt, "long")
-		turns := recheck.NewTurns(slots)
+		turns := recheck.NewTurns(slots, nil)
 		if long {
 			slots = recheck.LongSlots(slots)
 		}
@@ -121,7 +121,7 @@ func TestTurnsAreShared(t *testing.T) {
 // TestATurnThatIsNotTaken gives up, and leaves no slot behind.
 func TestATurnThatIsNotTaken(t *testing.T) {
 	t.Parallel()
-	turns := recheck.NewTurns(1)
+	turns := recheck.NewTurns(1, nil)
 	a, b, c := uuid.New(), uuid.New(), uuid.New()
 	require.NoError(t, turns.Take(t.Context(), a, false))
 	require.NoError(t, turns.Take(t.Context(), c, false), "there is one more than a project may have")

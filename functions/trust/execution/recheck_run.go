@@ -131,6 +131,7 @@ func (s *Service) watchBatch(ctx context.Context, args stepargs.RecheckArgs, wor
 	r := run{}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	began := time.Now()
+	shard := began
 	r.ended = func() {
 		if time.Since(began) >= work.Left {
 			r.stop(errBudgetSpent)
@@ -138,6 +139,8 @@ func (s *Service) watchBatch(ctx context.Context, args stepargs.RecheckArgs, wor
 		if time.Since(began) >= s.recheckSlice && s.turns.Wanted(args.Project, work.Long()) {
 			r.stop(errSliceEnd)
 		}
+		s.yield(r.ctx, args.Project, work.Long(), time.Since(shard))
+		shard = time.Now()
 	}
 	nudges, unsubscribe := s.env.Notices.Subscribe(append(base.Topics(base.ChannelJobs, work.Job), base.Topics(base.ChannelAgents, uuid.Nil)...)...)
 	if err := s.mayGoOn(r, args.Batch); err != nil { // before anything begins
@@ -156,6 +159,18 @@ func (s *Service) watchBatch(ctx context.Context, args stepargs.RecheckArgs, wor
 		unsubscribe()
 	}
 	return r, nil
+}
+
+// yield leaves the processors to others for a while, where they are due more of them.
+func (s *Service) yield(ctx context.Context, project uuid.UUID, long bool, took time.Duration) {
+	pause := min(s.turns.Yield(project, long, took), s.recheckSlice)
+	if pause <= 0 {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
 }
 
 // watchRun ends a run that is not to continue.
