@@ -65,7 +65,7 @@ func attacks() []attack {
 		{name: "large_job_before_small", run: largeJobBeforeSmall},
 		{name: "idle_agent", run: idleAgent},
 		{name: "control_flooded", run: controlFlooded},
-		{name: "noisy_neighbour", run: noisyNeighbour, known: "a third to half as quick: tenants share the processors and the database"},
+		{name: "noisy_neighbour", run: noisyNeighbour},
 		{name: "rechecks_held", run: rechecksHeld},
 	}
 }
