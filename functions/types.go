@@ -68,6 +68,7 @@ type Project struct {
 	RecheckSeconds  int64     `json:"recheck_seconds,omitempty" doc:"For how many seconds a day servers execute the project's shards at most; the server's default when left out. An operator sets it."`
 	ArchiveJobsDays *int      `json:"archive_jobs_days,omitempty" doc:"After how many days jobs that have ended become archives; 0: never; what the server says when left out."`
 	KeepJobsDays    int       `json:"keep_jobs_days,omitempty" doc:"For how many days jobs are kept that have ended; until somebody deletes them when left out."`
+	AuditDays       *int      `json:"audit_days,omitempty" doc:"For how many days records of the audit log keep what they say, their hashes staying; 0: until somebody prunes them; what the server says when left out."`
 	Revision        int64     `json:"revision" doc:"Grows with every change; it is also the ETag."`
 	CreatedAt       time.Time `json:"created_at"`
 }

@@ -74,6 +74,7 @@ func domainProblems() []Explanation {
 		{"bad_weight", http.StatusUnprocessableEntity, "A project cannot have this weight.", correct},
 		{"bad_archive", http.StatusUnprocessableEntity, "What was sent is no archive, or its parts do not agree.", "Have ostraka archive verify look at its files, and download them again from where the job ran."},
 		{"bad_archive_jobs", http.StatusUnprocessableEntity, "Jobs of a project cannot become archives after so many days.", correct},
+		{"bad_audit_days", http.StatusUnprocessableEntity, "The log of a project cannot keep what records say for so many days.", correct},
 		{"bad_keep_jobs", http.StatusUnprocessableEntity, "A project cannot keep ended jobs for so many days.", correct},
 		{"bad_recheck_seconds", http.StatusUnprocessableEntity, "A project cannot have this budget of server seconds.", correct},
 		{"operator_sets", http.StatusForbidden, "A project's weight and its budget of server seconds are for an operator to set.", "Leave it out, or ask an operator."},

@@ -53,6 +53,7 @@ type UpdateProjectInput struct {
 		Weight           *int                        `json:"weight,omitempty" minimum:"1" maximum:"1000" doc:"The project's share of the agents that serve several projects: one of twice the weight has twice as many turns; 100 at first. It takes an operator's key."`
 		RecheckSeconds   *int64                      `json:"recheck_seconds,omitempty" minimum:"0" maximum:"86400000" doc:"For how many seconds a day servers execute the project's shards at most; 0: what the server says. It takes an operator's key."`
 		ArchiveJobsDays  *int                        `json:"archive_jobs_days,omitempty" minimum:"-1" maximum:"36500" doc:"After how many days jobs that have ended become archives: their shards leave the database for files; 0: never; -1: what the server says."`
+		AuditDays        *int                        `json:"audit_days,omitempty" minimum:"-1" maximum:"36500" doc:"For how many days records of the audit log keep what they say; then their hashes are left, every day for what is older; 0: until somebody prunes them; -1: what the server says."`
 		KeepJobsDays     *int                        `json:"keep_jobs_days,omitempty" minimum:"0" maximum:"36500" doc:"For how many days jobs are kept that have ended, with all that belongs to them; 0: until somebody deletes them. What is older when this is set is deleted, too."`
 	} `nameHint:"ProjectChange"`
 }
@@ -146,7 +147,7 @@ func (s *server) updateProject(ctx context.Context, c *rest.Call, in *UpdateProj
 	}
 	p, err := s.service.UpdateProject(ctx, c.Principal, id, tenant.ProjectChange{
 		FollowupsEnabled: in.Body.FollowupsEnabled, AgentsOpen: in.Body.AgentsOpen, MinIsolation: in.Body.MinIsolation, Monitor: in.Body.Monitor, Heuristics: in.Body.Heuristics, Weight: in.Body.Weight, RecheckSeconds: in.Body.RecheckSeconds,
-		KeepJobsDays: in.Body.KeepJobsDays, ArchiveJobsDays: in.Body.ArchiveJobsDays,
+		KeepJobsDays: in.Body.KeepJobsDays, ArchiveJobsDays: in.Body.ArchiveJobsDays, AuditDays: in.Body.AuditDays,
 	}, revision)
 	if err != nil {
 		return nil, err

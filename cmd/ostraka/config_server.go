@@ -85,6 +85,7 @@ func serverKeys() []configKey {
 		{name: "oidc.grants", flag: "oidc-grant"},
 
 		{name: "audit.log_key_file", flag: "log-key-file"},
+		{name: "audit.retention", flag: "audit-retention"},
 
 		{name: "log.level", flag: "log-level"},
 		{name: "log.format", flag: "log-format"},

@@ -93,7 +93,7 @@ func openParts(ctx, stopping context.Context, config serverConfig) (_ *parts, er
 	notices := base.NewNotices()
 	p.service = engine.New(engine.Options{
 		Store: db, Blobs: objects, Modules: modules, Queue: work, Notices: notices, Log: config.Log,
-		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, ArchiveDays: config.ArchiveDays, PackAfter: config.PackAfter, EULA: config.EULA, TokensOnly: config.TokensOnly, Names: config.Doors.names, Observe: metrics, Rechecker: rechecker, RecheckSlots: config.Recheck.Concurrent, RecheckSeconds: config.Recheck.Seconds,
+		LeaseTTL: config.LeaseTTL, FollowupsOff: config.FollowupsOff, ArchiveDays: config.ArchiveDays, AuditDays: config.AuditDays, PackAfter: config.PackAfter, EULA: config.EULA, TokensOnly: config.TokensOnly, Names: config.Doors.names, Observe: metrics, Rechecker: rechecker, RecheckSlots: config.Recheck.Concurrent, RecheckSeconds: config.Recheck.Seconds,
 		Heuristics: functions.DefaultHeuristics(), Model: asked, LogKey: config.LogKey, Quotas: config.quotas(), GuardianRules: rules, Shortcuts: true, Webhooks: config.Webhooks.client(),
 	})
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))

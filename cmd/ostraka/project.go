@@ -108,7 +108,7 @@ func newProjectSet(t *terminal, server *serverFlags) *cobra.Command {
 	var followups, agents, isolation, heuristics string
 	var limits thresholdChange
 	var weight, seconds int64
-	var keep, archive int64
+	var keep, archive, records int64
 	cmd := &cobra.Command{
 		Use: "set", Short: "Change the project's settings", Args: arguments(0),
 		Long: `Change the project's settings; the others stay as they are.
@@ -125,6 +125,9 @@ now and every hour. Fetch what you want to keep before: ostraka job results, job
 
 --archive-jobs is after how many days such jobs become archives: their shards leave the database for a file
 from which results are read as before; --keep-jobs ends archives, too.
+
+--audit-retention is for how many days records of the audit log keep what they say; then their hashes are left,
+so that the log still verifies. Export before what you want to keep: ostraka audit export.
 
 Thresholds are for all sandboxes that work for the project, besides those of a function ([monitor] in its
 function.toml) and of a machine's owner: the strictest hold. They are set all together.`,
@@ -149,8 +152,11 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 			if cmd.Flags().Changed("archive-jobs") {
 				change.ArchiveJobsDays = &archive
 			}
+			if cmd.Flags().Changed("audit-retention") {
+				change.AuditDays = &records
+			}
 			if change == (client.ProjectChange{}) {
-				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics, --weight, --recheck-seconds, --archive-jobs or --keep-jobs")
+				return usageError("what to set? --followups, --agents, --min-isolation, --threshold, --heuristics, --weight, --recheck-seconds, --archive-jobs, --audit-retention or --keep-jobs")
 			}
 			c, err := server.connectProject()
 			if err != nil {
@@ -172,6 +178,7 @@ function.toml) and of a machine's owner: the strictest hold. They are set all to
 	f.Int64Var(&seconds, "recheck-seconds", 0, "for how many seconds a day servers execute the project's shards at most; 0: what the server says; takes an operator's key")
 	f.Int64Var(&keep, "keep-jobs", 0, "for how many days ended jobs are kept, 1 to 36500; 0: until somebody deletes them")
 	f.Int64Var(&archive, "archive-jobs", 0, "after how many days ended jobs become archives, 1 to 36500; 0: never; -1: what the server says")
+	f.Int64Var(&records, "audit-retention", 0, "for how many days records of the audit log keep what they say, 1 to 36500; 0: until somebody prunes them; -1: what the server says")
 	f.StringVar(&agents, "agents", "", "listed or open: which agents may work for the project")
 	f.StringVar(&isolation, "min-isolation", "", "the weakest isolation that the project accepts: gvisor, container, wasm, linux, linux-nocgroup, landlock or process")
 	return cmd
@@ -231,6 +238,7 @@ func showProject(t *terminal, o *outputFlag, doc answer.Document[client.Project]
 		{"weight", fmt.Sprint(p.Weight)},
 		{"server time", serverTimeText(p.RecheckSeconds)},
 		{"archives", archivesText(p.ArchiveJobsDays)},
+		{"audit records", recordsText(p.AuditDays)},
 		{"ended jobs", keptForText(p.KeepJobsDays)},
 		{"created", shortTime(p.CreatedAt)},
 	})
@@ -253,6 +261,18 @@ func archivesText(days *int64) string {
 		return "made when somebody asks"
 	default:
 		return fmt.Sprintf("made %s after a job's end", count(*days, "day"))
+	}
+}
+
+// recordsText says for how long records of the audit log keep what they say.
+func recordsText(days *int64) string {
+	switch {
+	case days == nil:
+		return "what the server says"
+	case *days == 0:
+		return "kept until somebody prunes them"
+	default:
+		return fmt.Sprintf("what they say is kept for %s, their hashes for ever", count(*days, "day"))
 	}
 }
 

@@ -35,6 +35,7 @@ type serverConfig struct {
 	LeaseTTL     time.Duration // 0: the domain's default
 	FollowupsOff bool
 	ArchiveDays  int           // after which ended jobs become archives where their project says nothing; 0: never
+	AuditDays    int           // for which records of audit logs keep their content where their project says nothing; 0: until somebody prunes them
 	PackAfter    time.Duration // for which attempts of ended jobs stay rows; 0: the domain's default
 	EULA         eula.Document // what agents must have accepted; zero: the text in this program
 	Recheck      recheckConfig

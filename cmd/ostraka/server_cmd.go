@@ -86,6 +86,7 @@ func (o *serverOptions) register(f *pflag.FlagSet) {
 	f.DurationVar(&o.config.LeaseTTL, "lease-ttl", 0, "how long a lease lives without a heartbeat (default 30s)")
 	f.StringVar(&o.eulaFile, "eula", "", "text that the owners of agents must accept, with a line \"Version: NAME\"; left out: the one in this program. All servers of an installation need the same")
 	f.StringVar(&o.logKey, "log-key-file", "", "file with the key that signs the audit logs' heads (made by ostraka audit key), the same for all servers; left out: the database keeps one")
+	f.IntVar(&o.config.AuditDays, "audit-retention", 0, "for how many days records of the audit logs keep what they say, in the server's own log and where a project says nothing (project set --audit-retention); 0: until somebody prunes them")
 	f.BoolVar(&o.config.TokensOnly, "tokens-only", true, "take no agents without an enrolment token; with --tokens-only=false they wait for approval")
 	o.log.register(f, "info")
 }
@@ -204,6 +205,9 @@ func (o *serverOptions) check() (err error) {
 	}
 	if c.ArchiveDays < 0 || c.ArchiveDays > tenant.MaxKeepJobsDays {
 		return usageError("--archive-jobs is %d: 1 to %d days, or 0", c.ArchiveDays, tenant.MaxKeepJobsDays)
+	}
+	if c.AuditDays < 0 || c.AuditDays > tenant.MaxKeepJobsDays {
+		return usageError("--audit-retention is %d: 1 to %d days, or 0", c.AuditDays, tenant.MaxKeepJobsDays)
 	}
 	if err := checkPackAfter(c.PackAfter); err != nil {
 		return err

@@ -20,6 +20,7 @@ type Service struct {
 	env    *base.Env
 	logKey audit.Key
 	heads  offeredHeads
+	days   int
 
 	archivedLines ArchivedLines
 }
@@ -30,7 +31,8 @@ type ArchivedLines func(ctx context.Context, project, job uuid.UUID, after int64
 // ReadLinesWith says who reads archives. It is called once, before the first request.
 func (s *Service) ReadLinesWith(lines ArchivedLines) { s.archivedLines = lines }
 
-// New makes the room. logKey signs the heads of the logs, all servers the same; the zero value: one that the database keeps.
-func New(env *base.Env, logKey audit.Key) *Service {
-	return &Service{env: env, logKey: logKey}
+// New makes the room. logKey signs the heads of the logs, all servers the same; the zero value: one that the database keeps. days is for how many the
+// server's own log keeps the content of records, and those of projects that say nothing; 0: until somebody prunes them.
+func New(env *base.Env, logKey audit.Key, days int) *Service {
+	return &Service{env: env, logKey: logKey, days: days}
 }

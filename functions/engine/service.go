@@ -72,6 +72,8 @@ type Options struct {
 	Observe functions.Observer
 	// LogKey signs the heads of the audit logs, all servers the same; the zero value: one that the database keeps.
 	LogKey audit.Key
+	// AuditDays is for how many the server's own log keeps the content of records, and those of projects that say nothing; 0: until somebody prunes them.
+	AuditDays int
 	// ArchiveDays is after how many days ended jobs of projects that say nothing become archives; 0: never.
 	ArchiveDays int
 	// ArchiveBytes is how long the file of an archive may be; 0: archive.MaxBytes.
@@ -259,13 +261,13 @@ func New(o Options) *Service {
 	})
 	s.Schedules = schedule.New(env, s.Jobs, s.Submit, s.Workflows)
 	s.SyncSchedulesWith(s.SyncSchedules)
-	s.AuditLog = auditlog.New(env, o.LogKey)
+	s.AuditLog = auditlog.New(env, o.LogKey, o.AuditDays)
 	s.Archives = archive.New(env, s.Jobs, s.AuditLog, archive.Options{MaxBytes: o.ArchiveBytes, Days: o.ArchiveDays, PackAfter: o.PackAfter})
 	s.ReadArchivesWith(s.ArchivedResults)
 	s.ReadLinesWith(s.ReceiptLines)
 	s.Bulk = bulk.New(env, s)
 	s.Insight = insight.New(env, insight.Rooms{
-		Archive: s.Archives, Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,
+		Archive: s.Archives, AuditLog: s.AuditLog, Tenant: s.Tenant, Registry: s.Registry, Fleet: s.Fleet, Jobs: s.Jobs, Trust: s.Trust, Submit: s.Submit, Policy: s.Policy, Webhook: s.Webhooks,
 	}, o.Model)
 	return s
 }

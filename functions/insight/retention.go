@@ -26,7 +26,7 @@ const (
 	silentTTL  = time.Hour          // the same, where it was never heard of again
 )
 
-// Retain deletes jobs and runs of workflows that their project keeps no longer, has jobs become archives, deletes old events of webhooks, drops uploads that were not completed, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
+// Retain deletes jobs and runs of workflows that their project keeps no longer, has jobs become archives, takes the content out of old audit records, deletes old events of webhooks, drops uploads that were not completed, forgets old idempotency keys, ended leases, sandboxes, switches, agents that nobody approved and their processes of
 // long ago, counts what projects keep, makes old samples coarser, and lets evidence about agents fade.
 func (s *Service) Retain(ctx context.Context, _ stepargs.RetentionArgs) error {
 	if err := s.policy.ExpireApprovals(ctx); err != nil {
@@ -60,5 +60,5 @@ func (s *Service) Retain(ctx context.Context, _ stepargs.RetentionArgs) error {
 	if err != nil {
 		return fmt.Errorf("forgetting what is old: %w", err)
 	}
-	return errors.Join(s.forgetJobs(ctx), s.archive.ArchiveOld(ctx), s.registry.DropUploads(ctx), s.fleet.RollUp(ctx), s.trust.FadeTrust(ctx), s.tenant.CountKept(ctx), s.webhook.ForgetWebhookEvents(ctx))
+	return errors.Join(s.forgetJobs(ctx), s.archive.ArchiveOld(ctx), s.auditLog.PruneOld(ctx), s.registry.DropUploads(ctx), s.fleet.RollUp(ctx), s.trust.FadeTrust(ctx), s.tenant.CountKept(ctx), s.webhook.ForgetWebhookEvents(ctx))
 }

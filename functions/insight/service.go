@@ -4,6 +4,8 @@
 package insight
 
 import (
+	"context"
+
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/base"
@@ -21,6 +23,7 @@ import (
 type Service struct {
 	env      *base.Env
 	archive  *archive.Service
+	auditLog oldRecords
 	tenant   *tenant.Service
 	registry *registry.Service
 	fleet    *fleet.Service
@@ -32,9 +35,15 @@ type Service struct {
 	model    functions.ModelUse
 }
 
+// oldRecords takes the content out of audit records that are older than their log keeps it.
+type oldRecords interface {
+	PruneOld(ctx context.Context) error
+}
+
 // Rooms are those that it looks into.
 type Rooms struct {
 	Archive  *archive.Service
+	AuditLog oldRecords
 	Tenant   *tenant.Service
 	Registry *registry.Service
 	Fleet    *fleet.Service
@@ -47,5 +56,5 @@ type Rooms struct {
 
 // New makes the room.
 func New(env *base.Env, r Rooms, model functions.ModelUse) *Service {
-	return &Service{env: env, archive: r.Archive, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, policy: r.Policy, webhook: r.Webhook, model: model}
+	return &Service{env: env, archive: r.Archive, auditLog: r.AuditLog, tenant: r.Tenant, registry: r.Registry, fleet: r.Fleet, jobs: r.Jobs, trust: r.Trust, submit: r.Submit, policy: r.Policy, webhook: r.Webhook, model: model}
 }

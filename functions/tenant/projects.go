@@ -118,6 +118,7 @@ type ProjectChange struct {
 	Weight           *int                        `json:"weight,omitempty"`            // an operator's to say
 	RecheckSeconds   *int64                      `json:"recheck_seconds,omitempty"`   // as well; 0: the server's
 	ArchiveJobsDays  *int                        `json:"archive_jobs_days,omitempty"` // 0: never; -1: what the server says
+	AuditDays        *int                        `json:"audit_days,omitempty"`        // 0: records keep their content until somebody prunes them; -1: what the server says
 	KeepJobsDays     *int                        `json:"keep_jobs_days,omitempty"`    // 0: ended jobs are kept until somebody deletes them
 }
 
@@ -136,6 +137,7 @@ func (c ProjectChange) fields() (names []string) {
 		{"recheck_seconds", c.RecheckSeconds != nil},
 		{"keep_jobs_days", c.KeepJobsDays != nil},
 		{"archive_jobs_days", c.ArchiveJobsDays != nil},
+		{"audit_days", c.AuditDays != nil},
 	} {
 		if f.given {
 			names = append(names, f.name)
@@ -169,6 +171,9 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 	if err := checkArchiveJobsDays(change.ArchiveJobsDays); err != nil {
 		return p, err
 	}
+	if err := checkAuditDays(change.AuditDays); err != nil {
+		return p, err
+	}
 	var monitor []byte
 	if change.Monitor != nil {
 		if err := change.Monitor.Check(); err != nil {
@@ -186,7 +191,7 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 		if p, err = GetProject(ctx, tx, id); err != nil {
 			return err
 		}
-		changed, err := store.Exec(ctx, tx, sql.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds, change.KeepJobsDays, change.ArchiveJobsDays)
+		changed, err := store.Exec(ctx, tx, sql.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds, change.KeepJobsDays, change.ArchiveJobsDays, change.AuditDays)
 		if err != nil {
 			return err
 		}
@@ -195,7 +200,7 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 		}
 		if err := base.AuditServer(ctx, tx, by.Actor(), "project.update", id.String(), map[string]any{
 			"followups_enabled": change.FollowupsEnabled, "agents_open": change.AgentsOpen, "min_isolation": change.MinIsolation, "monitor": change.Monitor, "heuristics": change.Heuristics, "weight": change.Weight, "recheck_seconds": change.RecheckSeconds,
-			"keep_jobs_days": change.KeepJobsDays, "archive_jobs_days": change.ArchiveJobsDays,
+			"keep_jobs_days": change.KeepJobsDays, "archive_jobs_days": change.ArchiveJobsDays, "audit_days": change.AuditDays,
 		}); err != nil {
 			return err
 		}
@@ -219,6 +224,14 @@ func checkKeepJobsDays(days *int) error {
 func checkArchiveJobsDays(days *int) error {
 	if days != nil && (*days < -1 || *days > MaxKeepJobsDays) {
 		return functions.Invalid("bad_archive_jobs", fmt.Sprintf("%d days", *days), fmt.Sprintf("choose 1 to %d days, 0 to have no job become an archive by itself, or -1 for what the server says", MaxKeepJobsDays))
+	}
+	return nil
+}
+
+// checkAuditDays says whether a project's log may keep the content of records for so many days; -1 is the server's number.
+func checkAuditDays(days *int) error {
+	if days != nil && (*days < -1 || *days > MaxKeepJobsDays) {
+		return functions.Invalid("bad_audit_days", fmt.Sprintf("%d days", *days), fmt.Sprintf("choose 1 to %d days, 0 to keep what records say until somebody prunes them, or -1 for what the server says", MaxKeepJobsDays))
 	}
 	return nil
 }
