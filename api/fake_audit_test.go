@@ -30,7 +30,7 @@ func (f *fake) AuditStats(context.Context, uuid.UUID, string, time.Time, time.Ti
 	return nil, f.begin()
 }
 
-func (f *fake) AuditExport(context.Context, uuid.UUID) iter.Seq2[[]byte, error] {
+func (f *fake) AuditExport(context.Context, uuid.UUID, audit.Range) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if err := f.begin(); err != nil {
 			yield(nil, err)

@@ -92,6 +92,9 @@ func (r *Report) compare(e *export, trusted int64) {
 		place[h] = int64(i)
 	}
 	seen := make([]bool, len(e.sealed))
+	for i := range seen {
+		seen[i] = !e.of.holds(int64(i)) // what is not looked at is not missed
+	}
 	strangers := []int64{} // lines whose bytes no leaf has
 	next := int64(0)
 	for line := range int64(len(e.leaves)) {
@@ -104,8 +107,8 @@ func (r *Report) compare(e *export, trusted int64) {
 		case !found:
 			strangers = append(strangers, line)
 			continue
-		case seen[at]:
-			r.fault(Repeated, at, at+1, "record %d stands there twice, the second time as the one at place %d of the file", at, line)
+		case seen[at] && e.of.holds(at):
+			r.fault(Repeated, at, at+1, "record %d stands there twice, the second time as the one at place %d of the file", at, e.place(line))
 			continue
 		}
 		seen[at] = true
@@ -113,7 +116,7 @@ func (r *Report) compare(e *export, trusted int64) {
 		case claimed != at:
 			r.fault(Renumbered, at, at+1, "record %d says that it is record %d", at, claimed)
 		case at < next:
-			r.fault(Reordered, at, at+1, "record %d stands after record %d, at place %d of the file", at, next-1, line)
+			r.fault(Reordered, at, at+1, "record %d stands after record %d, at place %d of the file", at, next-1, e.place(line))
 		case e.pruned[line]:
 			r.Pruned++
 		default:
@@ -127,15 +130,21 @@ func (r *Report) compare(e *export, trusted int64) {
 
 // inOrder says whether every record is the one that was sealed under its number.
 func (e *export) inOrder(trusted int64) bool {
-	if int64(len(e.leaves)) != trusted || int64(len(e.sealed)) != trusted {
+	if int64(len(e.sealed)) != trusted {
 		return false
 	}
+	from, to := e.of.Ends(trusted)
+	inside, last := int64(0), int64(-1)
 	for i, h := range e.leaves {
-		if e.claimed[i] != int64(i) || h != e.sealed[i] && !e.pruned[i] {
+		at := e.claimed[i]
+		if at <= last || at >= trusted || h != e.sealed[at] && !e.pruned[i] {
 			return false
 		}
+		if last = at; e.of.holds(at) {
+			inside++
+		}
 	}
-	return true
+	return inside == to-from
 }
 
 // strangers tells edits, whose record is missing, from insertions.
@@ -143,6 +152,7 @@ func (r *Report) strangers(e *export, seen []bool, lines []int64) {
 	first, last := int64(-1), int64(-1) // of those that stand after all hashes
 	for _, line := range lines {
 		claimed := e.claimed[line]
+		line = e.place(line)
 		if sealed := int64(len(seen)); line >= sealed && claimed >= sealed {
 			if first < 0 {
 				first = line
@@ -187,7 +197,7 @@ func (r *Report) missing(seen []bool) {
 
 // ends checks what the end of the file says.
 func (r *Report) ends(e *export) {
-	records := int64(len(e.leaves))
+	records := e.lines
 	switch {
 	case !e.ended:
 		r.fault(Truncated, records, records, "the file breaks off after record %d: its end is missing", records-1)

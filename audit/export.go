@@ -27,6 +27,8 @@ type (
 		V      int    `json:"v"`
 		Origin string `json:"origin"`
 		Key    string `json:"key"`
+		From   int64  `json:"from,omitempty"` // of an export of a range: the first record whose content it has
+		To     int64  `json:"to,omitempty"`   // and the first one behind it
 	}
 	tileLine struct {
 		Tile   int64  `json:"tile"`
@@ -47,9 +49,14 @@ const (
 	exportVersion = 1
 	// restartedVersion is the version of an export whose log began anew: its heads have several origins, which readers of before do not expect.
 	restartedVersion = 2
+	// rangeVersion is the version of an export that has the hashes of all records, and the content of some.
+	rangeVersion = 3
 )
 
-func versionOf(origin string) int {
+func versionOf(origin string, of Range) int {
+	if of != (Range{}) {
+		return rangeVersion
+	}
 	if _, epoch := Epoch(origin); epoch != "" {
 		return restartedVersion
 	}
@@ -70,6 +77,7 @@ var (
 // verifier's part.
 type Exporter struct {
 	w           io.Writer
+	of          Range
 	tiles       int64
 	records     int64
 	checkpoints int64
@@ -77,12 +85,20 @@ type Exporter struct {
 
 // NewExporter begins an export of the log that the verifier names.
 func NewExporter(w io.Writer, origin, verifier string) (*Exporter, error) {
-	e := &Exporter{w: w}
-	return e, e.line(headerLine{Kind: exportKind, V: versionOf(origin), Origin: origin, Key: verifier})
+	return NewRangeExporter(w, origin, verifier, Range{})
+}
+
+// NewRangeExporter begins an export with the content of some records. It is given all: those that are not asked for it leaves out.
+func NewRangeExporter(w io.Writer, origin, verifier string, of Range) (*Exporter, error) {
+	e := &Exporter{w: w, of: of}
+	return e, e.line(headerLine{Kind: exportKind, V: versionOf(origin, of), Origin: origin, Key: verifier, From: of.From, To: of.To})
 }
 
 // Record writes a record of the tile; nil bytes stand for one whose content was pruned.
 func (e *Exporter) Record(index int64, record []byte) error {
+	if !e.of.reads(index, record) {
+		return nil
+	}
 	line := strconv.AppendInt(bytes.Clone(startRecord), index, 10)
 	if record == nil {
 		line = append(line, endPruned...)

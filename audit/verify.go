@@ -47,6 +47,7 @@ type Report struct {
 	Checkpoints int64      `json:"checkpoints"`
 	Newest      Checkpoint `json:"-"` // of the checkpoints that verify
 	Size        int64      `json:"size"`
+	Range       *Range     `json:"range,omitempty"`    // whose content alone was looked at; the hashes of all were
 	Restarts    []Restart  `json:"restarts,omitempty"` // how often, where and why the log began anew
 	Faults      []Fault    `json:"faults"`
 	Unnamed     int64      `json:"unnamed_faults"` // beyond MaxFaults
@@ -68,6 +69,9 @@ var ErrNoExport = errors.New("this is no export of an audit log")
 
 // export is what a verifier keeps of one.
 type export struct {
+	of       Range   // whose content is verified
+	lines    int64   // of records, also of those that are not
+	places   []int64 // in the file, of those that are; nil: all are
 	claimed  []int64 // the number that each record says it has, in the order of the lines
 	leaves   []Hash  // the hash of each record's bytes
 	pruned   []bool
@@ -81,9 +85,20 @@ type export struct {
 // Verify reads an export and believes nothing that the log's key has not signed. known are checkpoints that somebody saw before: the
 // log must have grown out of them. An error means that nothing could be verified; what was done to the log stands in the report.
 func Verify(r io.Reader, verifier string, known ...Checkpoint) (*Report, error) {
+	return VerifyRange(r, verifier, Range{}, known...)
+}
+
+// VerifyRange is Verify that looks at the content of some records alone.
+func VerifyRange(r io.Reader, verifier string, of Range, known ...Checkpoint) (*Report, error) {
+	if err := of.Check(); err != nil {
+		return nil, err
+	}
 	report := &Report{}
-	e, err := readExport(r, verifier, report)
+	e, err := readExport(r, verifier, of, report)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.reaches(); err != nil && report.Sound() && e.ended {
 		return nil, err
 	}
 	report.epochs(e)
@@ -94,7 +109,7 @@ func Verify(r io.Reader, verifier string, known ...Checkpoint) (*Report, error) 
 }
 
 // readExport takes the lines apart.
-func readExport(r io.Reader, verifier string, report *Report) (*export, error) {
+func readExport(r io.Reader, verifier string, of Range, report *Report) (*export, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 64<<10), maxLineBytes)
 	lines.Split(wholeLines)
@@ -105,27 +120,33 @@ func readExport(r io.Reader, verifier string, report *Report) (*export, error) {
 	if err := strict(lines.Bytes(), &header); err != nil || header.Kind != exportKind {
 		return nil, errors.Join(ErrNoExport, err)
 	}
-	if header.V != versionOf(header.Origin) {
-		return nil, fmt.Errorf("the export has version %d: this program reads version %d, and version %d of logs that began anew", header.V, exportVersion, restartedVersion)
+	if header.V != versionOf(header.Origin, Range{From: header.From, To: header.To}) {
+		return nil, fmt.Errorf("the export has version %d: this program reads version %d, version %d of logs that began anew, and version %d of a range of records", header.V, exportVersion, restartedVersion, rangeVersion)
 	}
 	if !SameLog(verifier, header.Key) {
 		return nil, fmt.Errorf("the export says that its log's key is %s, and the key to verify with is %s: this is the export of another log, or the key was changed", header.Key, verifier)
 	}
 	report.Origin = header.Origin
 	e := &export{}
+	if err := e.narrow(header, of); err != nil {
+		return nil, err
+	}
+	if e.of != (Range{}) {
+		report.Range = &e.of
+	}
 	for number := int64(2); lines.Scan(); number++ {
 		if err := e.read(lines.Bytes(), verifier, report); err != nil {
-			at := int64(len(e.leaves))
+			at := e.lines
 			report.fault(Garbled, at, at+1, "line %d, where record %d or what belongs to it is expected: %v", number, at, err)
 		}
-		if len(e.leaves) > MaxExportRecords {
+		if max(len(e.leaves), len(e.sealed)) > MaxExportRecords {
 			return nil, fmt.Errorf("the export has more than %d records: this program verifies no more at a time", MaxExportRecords)
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("reading the export after record %d: %w", len(e.leaves), err)
 	}
-	if len(e.heads) == 0 && len(e.leaves) > 0 && report.Sound() {
+	if len(e.heads) == 0 && e.lines > 0 && report.Sound() {
 		report.fault(Unsigned, 0, int64(len(e.leaves)), "no checkpoint says what the log was")
 	}
 	log, _ := Epoch(header.Origin)
@@ -160,6 +181,12 @@ func (e *export) read(line []byte, verifier string, report *Report) error {
 		if err != nil {
 			return err
 		}
+		if e.lines++; !e.of.reads(index, record) {
+			return nil
+		}
+		if e.of != (Range{}) {
+			e.places = append(e.places, e.lines-1)
+		}
 		e.claimed, e.pruned = append(e.claimed, index), append(e.pruned, record == nil)
 		if record == nil {
 			e.leaves = append(e.leaves, Hash{})
@@ -177,7 +204,7 @@ func (e *export) read(line []byte, verifier string, report *Report) error {
 		}
 		head, err := OpenEpoch([]byte(c.Checkpoint), verifier)
 		if err != nil {
-			report.fault(Unsigned, int64(len(e.leaves)), int64(len(e.leaves)), "the checkpoint after record %d: %v", len(e.leaves)-1, err)
+			report.fault(Unsigned, e.lines, e.lines, "the checkpoint after record %d: %v", e.lines-1, err)
 			return nil
 		}
 		e.heads = append(e.heads, head)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/api/rest"
+	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/auditlog"
 )
@@ -20,8 +21,8 @@ type AuditLog interface {
 	AuditHead(ctx context.Context, project uuid.UUID) (auditlog.AuditHead, error)
 	// AuditStats counts by actor, action, agent, function or day.
 	AuditStats(ctx context.Context, project uuid.UUID, by string, from, to time.Time) ([]auditlog.AuditCount, error)
-	// AuditExport yields the bytes of an export; it must be used up before the next is asked for.
-	AuditExport(ctx context.Context, project uuid.UUID) iter.Seq2[[]byte, error]
+	// AuditExport yields the bytes of an export with the content of these records; it must be used up before the next is asked for.
+	AuditExport(ctx context.Context, project uuid.UUID, of audit.Range) iter.Seq2[[]byte, error]
 	PruneAudit(ctx context.Context, by functions.Principal, project uuid.UUID, before time.Time) (int64, error)
 	// RestartLog has a log begin anew, in the open, after a backup was restored.
 	RestartLog(ctx context.Context, by functions.Principal, project uuid.UUID, n auditlog.NewRestart) (auditlog.LogRestart, error)
@@ -116,6 +117,26 @@ type PruneAuditInput struct {
 	PruneServerAuditInput
 }
 
+// AuditRangeQuery says whose content an export has.
+type AuditRangeQuery struct {
+	From int64 `query:"from" minimum:"0" doc:"The number of the first record whose content is exported; of all others the hashes are."`
+	To   int64 `query:"to" minimum:"0" doc:"The number of the first record behind them; left out or 0: there is none."`
+}
+
+func (q AuditRangeQuery) bounds() (audit.Range, error) {
+	of := audit.Range{From: q.From, To: q.To}
+	if err := of.Check(); err != nil {
+		return of, functions.Invalid("bad_record_range", err.Error(), "give the number of the first record as from, and of the one behind the last as to")
+	}
+	return of, nil
+}
+
+// ExportAuditInput asks for a project's log.
+type ExportAuditInput struct {
+	rest.InProject
+	AuditRangeQuery
+}
+
 type auditPrunedOutput struct {
 	Body struct {
 		Pruned int64 `json:"pruned" doc:"How many records have no content any more since."`
@@ -179,8 +200,12 @@ func (s *server) getAuditStats(ctx context.Context, project uuid.UUID, in AuditS
 	return &auditStatsOutput{Body: AuditStats{By: in.By, Counts: counts}}, nil
 }
 
-func (s *server) exportAudit(ctx context.Context, c *rest.Call, project uuid.UUID) (*rest.StreamOutput, error) {
-	return rest.Streamed(ctx, s.Server, c, "exporting an audit log", s.service.AuditExport(ctx, project), rest.WriteBytes)
+func (s *server) exportAudit(ctx context.Context, c *rest.Call, project uuid.UUID, in AuditRangeQuery) (*rest.StreamOutput, error) {
+	of, err := in.bounds()
+	if err != nil {
+		return nil, err
+	}
+	return rest.Streamed(ctx, s.Server, c, "exporting an audit log", s.service.AuditExport(ctx, project, of), rest.WriteBytes)
 }
 
 func (s *server) pruneAudit(ctx context.Context, c *rest.Call, project uuid.UUID, before time.Time) (out *auditPrunedOutput, err error) {

@@ -58,12 +58,12 @@ func (s *server) projectAuditOperations() {
 	rest.Register(s.Server, rest.Operation{
 		ID: "exportAudit", Method: http.MethodGet, Path: path + "/export", Tag: "audit", Summary: "Export the sealed log", Access: readers,
 		About: "`ostraka audit verify --export FILE --key KEY` verifies it without a server.", Answers: rest.BytesAnswer(rest.NDJSON, auditExportAbout),
-	}, func(ctx context.Context, c *rest.Call, in *rest.InProject) (*rest.StreamOutput, error) {
+	}, func(ctx context.Context, c *rest.Call, in *ExportAuditInput) (*rest.StreamOutput, error) {
 		project, err := in.ID()
 		if err != nil {
 			return nil, err
 		}
-		return s.exportAudit(ctx, c, project)
+		return s.exportAudit(ctx, c, project, in.AuditRangeQuery)
 	})
 	rest.Register(s.Server, rest.Operation{
 		ID: "pruneAudit", Method: http.MethodPost, Path: path + "/prune", Tag: "audit", Summary: "Take the content of old records out", Access: rest.Roles(functions.RoleOwner),
@@ -119,8 +119,8 @@ func (s *server) serverAuditOperations() {
 	rest.Register(s.Server, rest.Operation{
 		ID: "exportServerAudit", Method: http.MethodGet, Path: path + "/export", Tag: "audit", Summary: "Export the server's own log", Access: operators,
 		About: "`ostraka audit verify --export FILE --key KEY` verifies it without a server.", Answers: rest.BytesAnswer(rest.NDJSON, auditExportAbout),
-	}, func(ctx context.Context, c *rest.Call, _ *struct{}) (*rest.StreamOutput, error) {
-		return s.exportAudit(ctx, c, uuid.Nil)
+	}, func(ctx context.Context, c *rest.Call, in *AuditRangeQuery) (*rest.StreamOutput, error) {
+		return s.exportAudit(ctx, c, uuid.Nil, *in)
 	})
 	rest.Register(s.Server, rest.Operation{
 		ID: "pruneServerAudit", Method: http.MethodPost, Path: path + "/prune", Tag: "audit", Summary: "Take the content of old records out, of the server's own log", Access: operators,

@@ -277,6 +277,8 @@ func newAuditStats(t *terminal, server *serverFlags) *cobra.Command {
 	by := "action"
 	cmd := &cobra.Command{
 		Use: "stats", Short: "Count records by action, actor, agent, function or day", Args: arguments(0),
+		Long: `Count records by action, actor, agent, function or day. CPU and BYTES are of the results that agents posted and servers
+executed: seconds, and bytes of outputs and files.`,
 		Example: "  ostraka audit stats --by agent --since 168h",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := output.check(); err != nil {
@@ -304,9 +306,9 @@ func newAuditStats(t *terminal, server *serverFlags) *cobra.Command {
 			if output.json() {
 				return writeJSON(t.out, doc.Raw)
 			}
-			return printRows(t, &output, doc.Value.Counts, nil, []string{"WHAT", "RECORDS", "FAILURES", "DENIALS", "FIRST", "LAST"}, func(n client.AuditCount) []string {
+			return printRows(t, &output, doc.Value.Counts, nil, []string{"WHAT", "RECORDS", "FAILURES", "DENIALS", "CPU", "BYTES", "FIRST", "LAST"}, func(n client.AuditCount) []string {
 				return []string{
-					firstOf(n.Key, "-"), strconv.FormatInt(n.Records, 10), strconv.FormatInt(n.Failures, 10), strconv.FormatInt(n.Denials, 10),
+					firstOf(n.Key, "-"), strconv.FormatInt(n.Records, 10), strconv.FormatInt(n.Failures, 10), strconv.FormatInt(n.Denials, 10), strconv.FormatFloat(n.CPUSeconds, 'f', 1, 64) + "s", strconv.FormatInt(n.Bytes, 10),
 					shortTime(n.FirstAt), shortTime(n.LastAt),
 				}
 			})
@@ -321,6 +323,7 @@ func newAuditStats(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newAuditPrune(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
 	var before string
 	log := &layerFlag{server: server}
 	cmd := &cobra.Command{
@@ -329,6 +332,9 @@ func newAuditPrune(t *terminal, server *serverFlags) *cobra.Command {
 verifying says how many were pruned. That you did it is a record.`,
 		Example: "  ostraka audit export > audit.jsonl && ostraka audit prune --before 2026-01-01",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
 			if before == "" {
 				return usageError("before which time? give --before")
 			}
@@ -351,10 +357,14 @@ verifying says how many were pruned. That you did it is a record.`,
 			if err != nil {
 				return explain("pruning the audit log", err)
 			}
+			if output.json() {
+				return writeJSON(t.out, doc.Raw)
+			}
 			t.say("pruned %d records", doc.Value.Pruned)
 			return nil
 		},
 	}
+	output.register(cmd.Flags())
 	log.register(cmd.Flags())
 	cmd.Flags().StringVar(&before, "before", "", "prune records that are older, for example 2026-01-01")
 	return cmd

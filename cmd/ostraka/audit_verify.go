@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ostraka/ostraka/audit"
 	"github.com/ostraka/ostraka/client"
@@ -97,28 +98,56 @@ func auditHead(ctx context.Context, c *connection, log *layerFlag) (answer.Docum
 }
 
 // auditExport opens the export of a log.
-func auditExport(ctx context.Context, c *connection, log *layerFlag) (io.ReadCloser, error) {
+func auditExport(ctx context.Context, c *connection, log *layerFlag, of recordRange) (io.ReadCloser, error) {
 	body, err := answer.Stream(log.pick(
-		func() (*http.Response, error) { return c.ExportServerAudit(ctx) },
-		func() (*http.Response, error) { return c.ExportAudit(ctx, c.project) }))
+		func() (*http.Response, error) {
+			return c.ExportServerAudit(ctx, &client.ExportServerAuditParams{From: notZero(of.From), To: notZero(of.To)})
+		},
+		func() (*http.Response, error) {
+			return c.ExportAudit(ctx, c.project, &client.ExportAuditParams{From: notZero(of.From), To: notZero(of.To)})
+		}))
 	return body, explain("exporting the audit log", err)
+}
+
+// recordRange are flags that name records of a log by their numbers.
+type recordRange struct{ audit.Range }
+
+func (r *recordRange) register(f *pflag.FlagSet, verb string) {
+	f.Int64Var(&r.From, "from", 0, "number of the first record whose content is "+verb+"; of the others the hashes are")
+	f.Int64Var(&r.To, "to", 0, "number of the first record behind them; 0: to the end")
+}
+
+func (r *recordRange) check() error {
+	if err := r.Check(); err != nil {
+		return usageError("--from and --to: %v", err)
+	}
+	return nil
+}
+
+// notZero is a number that was given.
+func notZero(n int64) *int64 {
+	if n == 0 {
+		return nil
+	}
+	return &n
 }
 
 func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
 	var output jsonLinesFlag
+	var of recordRange
 	log := &layerFlag{server: server}
 	cmd := &cobra.Command{
 		Use: "export", Short: "Print the sealed log as JSON lines, to be verified anywhere", Args: arguments(0),
 		Example: "  ostraka audit export > audit.jsonl\n  ostraka audit verify --export audit.jsonl --key KEY   # no server is asked",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := output.check(); err != nil {
+			if err := errors.Join(output.check(), of.check()); err != nil {
 				return err
 			}
 			c, err := log.connect()
 			if err != nil {
 				return err
 			}
-			body, err := auditExport(cmd.Context(), c, log)
+			body, err := auditExport(cmd.Context(), c, log, of)
 			if err != nil {
 				return err
 			}
@@ -131,6 +160,7 @@ func newAuditExport(t *terminal, server *serverFlags) *cobra.Command {
 	}
 	output.register(cmd.Flags())
 	log.register(cmd.Flags())
+	of.register(cmd.Flags(), "exported")
 	return cmd
 }
 
@@ -142,6 +172,7 @@ type auditVerifyOptions struct {
 	export     string
 	key        string
 	checkpoint string
+	of         recordRange
 }
 
 func newAuditVerify(t *terminal, server *serverFlags) *cobra.Command {
@@ -153,6 +184,7 @@ truncation is named with its place. Without --export the server's log is read an
 
 Give the key that you know of, and a checkpoint that you kept: without them a pass says only that the log agrees with itself.`,
 		Example: `  ostraka audit verify
+  ostraka audit verify --from 1000 --to 2000   # the content of records 1000 to 1999, and all hashes
   ostraka audit verify --export audit.jsonl --key "$(cat log.key)" --checkpoint head.txt`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -160,13 +192,14 @@ Give the key that you know of, and a checkpoint that you kept: without them a pa
 	o.register(f)
 	o.log.register(f)
 	f.StringVar(&o.export, "export", "", "verify this file; - is stdin")
+	o.of.register(f, "verified")
 	f.StringVar(&o.key, "key", "", "the log's key, as ostraka audit checkpoint shows it; left out: the one that the server gives")
 	f.StringVar(&o.checkpoint, "checkpoint", "", "file with a checkpoint that was kept: the log must have grown out of it")
 	return cmd
 }
 
 func (o *auditVerifyOptions) run(ctx context.Context) error {
-	if err := o.check(); err != nil {
+	if err := errors.Join(o.check(), o.of.check()); err != nil {
 		return err
 	}
 	if o.export != "" && o.key == "" {
@@ -189,7 +222,7 @@ func (o *auditVerifyOptions) run(ctx context.Context) error {
 		return err
 	}
 	defer body.Close()
-	report, err := audit.Verify(bufio.NewReaderSize(body, 1<<20), strings.TrimSpace(o.key), known...)
+	report, err := audit.VerifyRange(bufio.NewReaderSize(body, 1<<20), strings.TrimSpace(o.key), o.of.Range, known...)
 	if err != nil {
 		return &exitError{code: exitFailed, err: fmt.Errorf("verifying the audit log: %w", err)}
 	}
@@ -231,7 +264,7 @@ func (o *auditVerifyOptions) open(ctx context.Context) (io.ReadCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return auditExport(ctx, c, o.log)
+	return auditExport(ctx, c, o.log, o.of)
 }
 
 // known reads the checkpoint that was kept.
@@ -298,6 +331,7 @@ func (o *auditVerifyOptions) show(r *audit.Report) error {
 			{"log", r.Origin},
 			{"sealed", fmt.Sprintf("%d records", r.Size)},
 			{"verified", fmt.Sprintf("%d records", r.Records)},
+			{"content of", rangeText(r.Range)},
 			{"pruned", prunedText(r.Pruned)},
 			{"checkpoints", fmt.Sprintf("%d signed heads agree", r.Checkpoints)},
 		}
@@ -321,6 +355,14 @@ func (o *auditVerifyOptions) show(r *audit.Report) error {
 		t.say("and %d further faults", r.Unnamed)
 	}
 	return &exitError{code: exitFailed, err: errors.New("the log was changed")}
+}
+
+// rangeText says whose content was looked at; "": that of all.
+func rangeText(of *audit.Range) string {
+	if of == nil {
+		return ""
+	}
+	return of.String() + " alone; of the others the hashes"
 }
 
 func prunedText(n int64) string {

@@ -66,12 +66,14 @@ type AuditHead struct {
 
 // AuditCount counts records that have something in common.
 type AuditCount struct {
-	Key      string    `json:"key"`
-	Records  int64     `json:"records"`
-	Failures int64     `json:"failures"`
-	Denials  int64     `json:"denials"`
-	FirstAt  time.Time `json:"first_at"`
-	LastAt   time.Time `json:"last_at"`
+	Key        string    `json:"key"`
+	Records    int64     `json:"records"`
+	Failures   int64     `json:"failures"`
+	Denials    int64     `json:"denials"`
+	CPUSeconds float64   `json:"cpu_seconds" doc:"What agents and servers say that the results took which they brought."`
+	Bytes      int64     `json:"bytes" doc:"Of the outputs and files of these results."`
+	FirstAt    time.Time `json:"first_at"`
+	LastAt     time.Time `json:"last_at"`
 }
 
 // MaxAuditCounts is how many lines of statistics are made; those with the most records are kept.
@@ -235,16 +237,21 @@ type exportRow struct {
 
 // ExportAudit writes the sealed log, see package audit. No transaction is open while the reader reads.
 func (s *Service) ExportAudit(ctx context.Context, project uuid.UUID, w io.Writer) error {
+	return s.exportRange(ctx, project, auditlog.Range{}, w)
+}
+
+// exportRange writes the sealed log with the content of some records.
+func (s *Service) exportRange(ctx context.Context, project uuid.UUID, of auditlog.Range, w io.Writer) error {
 	head, err := s.head(ctx, project)
 	if err != nil {
 		return err
 	}
-	e, err := auditlog.NewExporter(w, head.Origin, head.Key)
+	e, err := auditlog.NewRangeExporter(w, head.Origin, head.Key, of)
 	if err != nil {
 		return err
 	}
 	for next := int64(0); next < head.Size; next += auditlog.TileSize {
-		if err := s.exportTile(ctx, project, head, next, e); err != nil {
+		if err := s.exportTile(ctx, project, head, next, of, e); err != nil {
 			return err
 		}
 	}
@@ -252,13 +259,14 @@ func (s *Service) ExportAudit(ctx context.Context, project uuid.UUID, w io.Write
 }
 
 // exportTile writes the records of one tile, the tree's hashes of them, and the newest checkpoint that ends in it.
-func (s *Service) exportTile(ctx context.Context, project uuid.UUID, head AuditHead, first int64, e *auditlog.Exporter) error {
+func (s *Service) exportTile(ctx context.Context, project uuid.UUID, head AuditHead, first int64, of auditlog.Range, e *auditlog.Exporter) error {
+	from, to := of.Ends(head.Size)
 	end := min(first+auditlog.TileSize, head.Size)
 	var rows []exportRow
 	var leaves []auditlog.Hash
 	var checkpoint []byte
 	err := s.env.In(ctx, project, func(tx *store.Tx) (err error) {
-		if rows, err = store.Many[exportRow](ctx, tx, sql.ExportAudit, first-1, end); err != nil {
+		if rows, err = store.Many[exportRow](ctx, tx, sql.ExportAudit, first-1, end, from, to); err != nil {
 			return err
 		}
 		if leaves, err = sealedLeaves(ctx, tx, first, end); err != nil {
@@ -307,9 +315,9 @@ func sealedLeaves(ctx context.Context, tx store.DB, first, end int64) ([]auditlo
 // errStopped ends what writes for somebody who reads no more.
 var errStopped = errors.New("nobody reads on")
 
-// AuditExport yields the lines of an export, some at a time.
-func (s *Service) AuditExport(ctx context.Context, project uuid.UUID) iter.Seq2[[]byte, error] {
-	return written(func(write func([]byte) error) error { return s.ExportAudit(ctx, project, writerFunc(write)) })
+// AuditExport yields the lines of an export, some at a time, with the content of these records.
+func (s *Service) AuditExport(ctx context.Context, project uuid.UUID, of auditlog.Range) iter.Seq2[[]byte, error] {
+	return written(func(write func([]byte) error) error { return s.exportRange(ctx, project, of, writerFunc(write)) })
 }
 
 // written yields what is written, until the reader stops. The bytes are good until the next are asked for.

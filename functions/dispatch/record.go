@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,6 +121,8 @@ type recordGate struct {
 	Reported int
 	JobState functions.JobState
 	Digest   string // of the function's bundle
+	Function string
+	Version  int
 	Limits   bundle.Limits
 	Confirm  bool // the job says which results matter
 	Controls bool // the job brought shards with known answers
@@ -176,7 +179,11 @@ func (s *Service) record(ctx context.Context, tx *store.Tx, holder leaseHolder, 
 		shortcut.Open = gate.small()
 	}
 	submission := base.NewID()
-	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, attempts, stated(results, attempts), sub); err != nil {
+	told, err := gate.told(holder.JobID, agent, fresh, sub)
+	if err != nil {
+		return Recorded{}, nil, err
+	}
+	if err := insertAttempts(ctx, tx, submission, holder.JobID, agent, lease, attempts, stated(results, attempts), sub, told); err != nil {
 		return Recorded{}, nil, err
 	}
 	if sub.Statement == audit.StatementOfWork && !gate.KeyKnown {
@@ -301,9 +308,9 @@ func (s *Service) checkObject(ctx context.Context, project uuid.UUID, most int64
 }
 
 // insertAttempts writes all results with one statement.
-func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []result.Checked, stated []int64, sub Submission) error {
+func insertAttempts(ctx context.Context, tx *store.Tx, submission, job, agent, lease uuid.UUID, results []result.Checked, stated []int64, sub Submission, told json.RawMessage) error {
 	values := append([]any{submission, lease, job, agent, sub.Signature}, result.Columns(results)...)
-	_, err := store.Exec(ctx, tx, sql.AddAttempts, append(values, stated, max(sub.Statement, audit.StatementOfLease))...)
+	_, err := store.Exec(ctx, tx, sql.AddAttempts, append(values, stated, max(sub.Statement, audit.StatementOfLease), result.RecordedAction, told)...)
 	return err
 }
 

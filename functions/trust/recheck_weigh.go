@@ -125,6 +125,9 @@ func (s *Service) WeighRechecks(ctx context.Context, args stepargs.RecheckArgs, 
 		if err := insertServerAttempts(ctx, tx, work.Job, kept); err != nil {
 			return err
 		}
+		if err := tellExecuted(ctx, tx, args, work, taken, runs); err != nil {
+			return err
+		}
 		if err := w.tellExceptions(ctx, tx, work.Job); err != nil {
 			return err
 		}

@@ -1,5 +1,8 @@
 with post as (
     insert into submissions (id, lease_id, job_id, agent_id, signature, shards, stated, statement) values ($1, $2, $3, $4, $5, $6, $16, $17)
+),
+told as ( -- what came is in the log with the post itself
+    insert into audit (actor, action, subject, detail) values ('agent:' || $4::uuid, $18, $2::uuid::text, $19::jsonb)
 )
 insert into attempts (submission_id, lease_id, job_id, agent_id, shard, status, output, output_digest, outcome,
     output_bytes, cpu_us, wall_us, peak_rss, diagnostics)
