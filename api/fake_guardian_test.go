@@ -22,11 +22,11 @@ func (f *fake) GetGuardianRule(context.Context, uuid.UUID, string) ([]policy.Gua
 	return nil, f.begin()
 }
 
-func (f *fake) SetGuardianRule(_ context.Context, _ functions.Principal, _ uuid.UUID, rule guardian.Rule, _ int64) (policy.GuardianRule, error) {
+func (f *fake) PublishGuardianRule(_ context.Context, _ functions.Principal, _ uuid.UUID, rule guardian.Rule, _ int64, _ bool) (policy.GuardianRule, error) {
 	return policy.GuardianRule{Rule: rule}, f.begin()
 }
 
-func (f *fake) DeleteGuardianRule(context.Context, functions.Principal, uuid.UUID, string, int64) error {
+func (f *fake) WithdrawGuardianRule(context.Context, functions.Principal, uuid.UUID, string, int64, bool) error {
 	return f.begin()
 }
 

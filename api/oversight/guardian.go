@@ -17,8 +17,9 @@ type Guardian interface {
 	GuardianStatus(ctx context.Context, project uuid.UUID) (policy.GuardianStatus, error)
 	ListGuardianRules(ctx context.Context, project uuid.UUID) ([]policy.GuardianRule, error)
 	GetGuardianRule(ctx context.Context, project uuid.UUID, name string) ([]policy.GuardianRule, error)
-	SetGuardianRule(ctx context.Context, by functions.Principal, project uuid.UUID, rule guardian.Rule, version int64) (policy.GuardianRule, error)
-	DeleteGuardianRule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, version int64) error
+	// PublishGuardianRule and WithdrawGuardianRule test a change against the newest decisions first; where some would have been others it must be confirmed.
+	PublishGuardianRule(ctx context.Context, by functions.Principal, project uuid.UUID, rule guardian.Rule, version int64, confirmed bool) (policy.GuardianRule, error)
+	WithdrawGuardianRule(ctx context.Context, by functions.Principal, project uuid.UUID, name string, version int64, confirmed bool) error
 	TestGuardianRule(ctx context.Context, project uuid.UUID, rule guardian.Rule) (policy.RuleTest, error)
 	SetFourEyes(ctx context.Context, by functions.Principal, project uuid.UUID, on bool) error
 	ListOverrides(ctx context.Context, project uuid.UUID, page functions.ListPage) ([]policy.GuardianOverride, error)
@@ -52,6 +53,7 @@ type SetGuardianRule struct {
 	Body struct {
 		NewGuardianRule
 		Replaces int64 `json:"replaces,omitempty" minimum:"0" doc:"The version that was read; left out: there is no such rule yet."`
+		Confirm  bool  `json:"confirm,omitempty" doc:"That it may decide otherwise than was decided lately. It is tested against the newest 1,000 decisions first: where some would have been others, it is published only with this."`
 	} `nameHint:"SetGuardianRule"`
 }
 
@@ -59,6 +61,7 @@ type SetGuardianRule struct {
 type DeleteGuardianRule struct {
 	GuardianRuleName
 	Version int64 `query:"version" minimum:"1" required:"true" doc:"The version that was read."`
+	Confirm bool  `query:"confirm" doc:"That what was decided lately may be decided otherwise without it."`
 }
 
 // TestGuardianRule is a rule that is tried.
@@ -184,7 +187,7 @@ func rulesOutput(rules []policy.GuardianRule) *guardianRulesOutput {
 }
 
 func (s *server) setGuardianRule(ctx context.Context, c *rest.Call, project uuid.UUID, in SetGuardianRule) (*guardianRuleOutput, error) {
-	rule, err := s.service.SetGuardianRule(ctx, c.Principal, project, in.Body.rule(in.Name), in.Body.Replaces)
+	rule, err := s.service.PublishGuardianRule(ctx, c.Principal, project, in.Body.rule(in.Name), in.Body.Replaces, in.Body.Confirm)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +195,7 @@ func (s *server) setGuardianRule(ctx context.Context, c *rest.Call, project uuid
 }
 
 func (s *server) deleteGuardianRule(ctx context.Context, c *rest.Call, project uuid.UUID, in DeleteGuardianRule) (*rest.Nothing, error) {
-	return nil, s.service.DeleteGuardianRule(ctx, c.Principal, project, in.Name, in.Version)
+	return nil, s.service.WithdrawGuardianRule(ctx, c.Principal, project, in.Name, in.Version, in.Confirm)
 }
 
 func (s *server) testGuardianRule(ctx context.Context, project uuid.UUID, in TestGuardianRule) (*ruleTestOutput, error) {

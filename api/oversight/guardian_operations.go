@@ -53,7 +53,7 @@ func (s *server) projectGuardianOperations() {
 		return s.getGuardianRule(ctx, project, in.Name)
 	})
 	rest.Register(s.Server, rest.Operation{
-		ID: "setGuardianRule", Method: http.MethodPut, Path: path + "/guardian/rules/{name}", Tag: "guardian", Summary: "Make or replace a rule of the guardian", Access: write, About: "The expression is checked at once; an error shows its line and column.", Body: rest.Body{Limit: rest.MaxJSONBody},
+		ID: "setGuardianRule", Method: http.MethodPut, Path: path + "/guardian/rules/{name}", Tag: "guardian", Summary: "Make or replace a rule of the guardian", Access: write, About: "The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.", Body: rest.Body{Limit: rest.MaxJSONBody},
 	}, func(ctx context.Context, c *rest.Call, in *SetGuardianRuleInProject) (*guardianRuleOutput, error) {
 		project, err := in.ID()
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *server) projectGuardianOperations() {
 		return s.setGuardianRule(ctx, c, project, in.SetGuardianRule)
 	})
 	rest.Register(s.Server, rest.Operation{
-		ID: "deleteGuardianRule", Method: http.MethodDelete, Path: path + "/guardian/rules/{name}", Tag: "guardian", Summary: "Delete a rule of the guardian", Access: write, About: "Its versions are kept: decisions name them.", Status: http.StatusNoContent,
+		ID: "deleteGuardianRule", Method: http.MethodDelete, Path: path + "/guardian/rules/{name}", Tag: "guardian", Summary: "Delete a rule of the guardian", Access: write, About: "Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.", Status: http.StatusNoContent,
 	}, func(ctx context.Context, c *rest.Call, in *DeleteGuardianRuleInProject) (*rest.Nothing, error) {
 		project, err := in.ID()
 		if err != nil {
@@ -160,12 +160,12 @@ func (s *server) serverGuardianOperations() {
 		return s.getGuardianRule(ctx, uuid.Nil, in.Name)
 	})
 	rest.Register(s.Server, rest.Operation{
-		ID: "setServerGuardianRule", Method: http.MethodPut, Path: path + "/guardian/rules/{name}", Tag: "guardian", Summary: "Make or replace a rule of the guardian, of the installation", Access: operators, About: "The expression is checked at once; an error shows its line and column.", Body: rest.Body{Limit: rest.MaxJSONBody},
+		ID: "setServerGuardianRule", Method: http.MethodPut, Path: path + "/guardian/rules/{name}", Tag: "guardian", Summary: "Make or replace a rule of the guardian, of the installation", Access: operators, About: "The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.", Body: rest.Body{Limit: rest.MaxJSONBody},
 	}, func(ctx context.Context, c *rest.Call, in *SetGuardianRule) (*guardianRuleOutput, error) {
 		return s.setGuardianRule(ctx, c, uuid.Nil, *in)
 	})
 	rest.Register(s.Server, rest.Operation{
-		ID: "deleteServerGuardianRule", Method: http.MethodDelete, Path: path + "/guardian/rules/{name}", Tag: "guardian", Summary: "Delete a rule of the guardian, of the installation", Access: operators, About: "Its versions are kept: decisions name them.", Status: http.StatusNoContent,
+		ID: "deleteServerGuardianRule", Method: http.MethodDelete, Path: path + "/guardian/rules/{name}", Tag: "guardian", Summary: "Delete a rule of the guardian, of the installation", Access: operators, About: "Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.", Status: http.StatusNoContent,
 	}, func(ctx context.Context, c *rest.Call, in *DeleteGuardianRule) (*rest.Nothing, error) {
 		return s.deleteGuardianRule(ctx, c, uuid.Nil, *in)
 	})

@@ -96,7 +96,8 @@ and for those that admit it.
 
 --owner says whose machine it is. Ostraka relies on it, and never on what an agent says of itself, where
 it keeps copies of a shard apart.`,
-		Args: arguments(1), ValidArgsFunction: server.complete(agentIDs),
+		Example: "  ostraka agent approve 01a20052-17b6-78a0-af4f-12089b0e5f52 --owner ann",
+		Args:    arguments(1), ValidArgsFunction: server.complete(agentIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, err := parseID("agent", args[0])
 			if err != nil {

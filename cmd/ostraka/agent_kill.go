@@ -37,6 +37,7 @@ func newAgentKill(t *terminal, server *serverFlags) *cobra.Command {
 ostraka agent revive. It stays enrolled and keeps its state: this is a killswitch for one agent, and
 ostraka killswitch status shows it. With --force the server does not wait for the agent to return its
 leases: it takes them back, and results that come later are refused.`,
+		Example:           "  ostraka agent kill 01a20052-17b6-78a0-af4f-12089b0e5f52 --reason 'acts strangely' --wait",
 		ValidArgsFunction: server.complete(agentIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.check(); err != nil {
@@ -58,6 +59,7 @@ func newAgentRevive(t *terminal, server *serverFlags) *cobra.Command {
 	f := &agentKillFlags{server: server}
 	cmd := &cobra.Command{
 		Use: "revive AGENT", Short: "Let an agent work again that was killed; takes an operator's key", Args: arguments(1),
+		Example:           "  ostraka agent revive 01a20052-17b6-78a0-af4f-12089b0e5f52 --reason 'looked at with its owner'",
 		ValidArgsFunction: server.complete(agentIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, c, err := f.read(args[0])

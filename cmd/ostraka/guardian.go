@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -99,12 +97,16 @@ func guardianLines(s client.GuardianStatus) [][2]string {
 }
 
 func newGuardianSet(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
 	var fourEyes string
 	layer := &layerFlag{server: server}
 	cmd := &cobra.Command{
 		Use: "set --four-eyes on|off", Short: "Say whether who asks for an approval may give it", Args: arguments(0),
 		Example: "  ostraka guardian set --four-eyes on",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
 			if fourEyes != "on" && fourEyes != "off" {
 				return usageError("say on or off with --four-eyes")
 			}
@@ -113,16 +115,20 @@ func newGuardianSet(t *terminal, server *serverFlags) *cobra.Command {
 				return err
 			}
 			want := client.GuardianSettings{FourEyes: fourEyes == "on"}
-			_, err = answer.Read[client.GuardianStatus](layer.pick(
+			doc, err := answer.Read[client.GuardianStatus](layer.pick(
 				func() (*http.Response, error) { return c.ChangeServerGuardian(cmd.Context(), want) },
 				func() (*http.Response, error) { return c.ChangeGuardian(cmd.Context(), c.project, want) }))
 			if err != nil {
 				return explain("changing the guardian's settings", err)
 			}
+			if output.json() {
+				return writeJSON(t.out, doc.Raw)
+			}
 			t.say("four eyes: %s", fourEyes)
 			return nil
 		},
 	}
+	output.register(cmd.Flags())
 	cmd.Flags().StringVar(&fourEyes, "four-eyes", "", "on: who asks for an approval may not give it; or off")
 	layer.register(cmd.Flags())
 	return cmd
@@ -235,91 +241,6 @@ func guardianRuleFile(t *terminal, file, field string, value any) (name string, 
 	return name, body, err
 }
 
-func newGuardianRuleSet(t *terminal, server *serverFlags, verb string) *cobra.Command {
-	var output outputFlag
-	var file string
-	layer := &layerFlag{server: server}
-	cmd := &cobra.Command{
-		Use: verb + " -f FILE", Short: map[string]string{"create": "Create a rule from a JSON file", "update": "Replace a rule by a JSON file"}[verb],
-		Long: `The file (- is stdin) has the fields name, on, when, risk, then, conditions, reason and enabled; docs/guardian.md shows
-them all. "when" is CEL and is checked at once.`,
-		Example: "  ostraka guardian rule " + verb + " -f no-large-jobs.json", Args: arguments(0),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := output.check(); err != nil {
-				return err
-			}
-			name, _, err := guardianRuleFile(t, file, "replaces", 0)
-			if err != nil {
-				return err
-			}
-			c, err := layer.connect()
-			if err != nil {
-				return err
-			}
-			version := int64(0)
-			if verb == "update" {
-				known, err := readGuardianRule(cmd.Context(), c, layer, name)
-				if err != nil {
-					return explain("getting the rule", err)
-				}
-				version = known.Value.Items[0].Version
-			}
-			_, body, err := guardianRuleFile(t, file, "replaces", version)
-			if err != nil {
-				return err
-			}
-			doc, err := answer.Read[client.GuardianRule](layer.pick(
-				func() (*http.Response, error) {
-					return c.SetServerGuardianRuleWithBody(cmd.Context(), name, "application/json", bytes.NewReader(body))
-				},
-				func() (*http.Response, error) {
-					return c.SetGuardianRuleWithBody(cmd.Context(), c.project, name, "application/json", bytes.NewReader(body))
-				}))
-			if err != nil {
-				return explain("storing the rule", err)
-			}
-			r := doc.Value
-			return printOne(t, &output, doc.Raw, [][2]string{{"rule", r.Name}, {"layer", r.Layer}, {"version", strconv.FormatInt(r.Version, 10)}, {"then", r.Then}})
-		},
-	}
-	output.register(cmd.Flags())
-	layer.register(cmd.Flags())
-	cmd.Flags().StringVarP(&file, "file", "f", "", "the rule as JSON")
-	return cmd
-}
-
-func newGuardianRuleDelete(t *terminal, server *serverFlags) *cobra.Command {
-	layer := &layerFlag{server: server}
-	cmd := &cobra.Command{
-		Use: "delete RULE", Short: "Delete a rule; its versions are kept", Args: arguments(1), Example: "  ostraka guardian rule delete no-large-jobs",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := layer.connect()
-			if err != nil {
-				return err
-			}
-			known, err := readGuardianRule(cmd.Context(), c, layer, args[0])
-			if err != nil {
-				return explain("getting the rule", err)
-			}
-			version := known.Value.Items[0].Version
-			_, err = answer.Read[struct{}](layer.pick(
-				func() (*http.Response, error) {
-					return c.DeleteServerGuardianRule(cmd.Context(), args[0], &client.DeleteServerGuardianRuleParams{Version: version})
-				},
-				func() (*http.Response, error) {
-					return c.DeleteGuardianRule(cmd.Context(), c.project, args[0], &client.DeleteGuardianRuleParams{Version: version})
-				}))
-			if err != nil {
-				return explain("deleting the rule", err)
-			}
-			t.say("deleted the rule %s", args[0])
-			return nil
-		},
-	}
-	layer.register(cmd.Flags())
-	return cmd
-}
-
 func newGuardianRuleTest(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var file string
@@ -340,14 +261,7 @@ func newGuardianRuleTest(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			key := uuid.NewString()
-			doc, err := answer.Read[client.RuleTest](layer.pick(
-				func() (*http.Response, error) {
-					return c.TestServerGuardianRuleWithBody(cmd.Context(), &client.TestServerGuardianRuleParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(body))
-				},
-				func() (*http.Response, error) {
-					return c.TestGuardianRuleWithBody(cmd.Context(), c.project, &client.TestGuardianRuleParams{IdempotencyKey: &key}, "application/json", bytes.NewReader(body))
-				}))
+			doc, err := testGuardianRule(cmd.Context(), c, layer, body)
 			if err != nil {
 				return explain("testing the rule", err)
 			}

@@ -97,11 +97,15 @@ func newOverrideList(t *terminal, server *serverFlags) *cobra.Command {
 }
 
 func newOverrideRemove(t *terminal, server *serverFlags) *cobra.Command {
+	var output outputFlag
 	layer := &layerFlag{server: server}
 	cmd := &cobra.Command{
 		Use: "remove EXCEPTION", Short: "End an exception before its time", Args: arguments(1),
 		Example: "  ostraka guardian override remove 01989c5e-6c1e-7d4e-8f0a-3b6f2f4a9c11",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := output.check(); err != nil {
+				return err
+			}
 			id, err := parseID("override", args[0])
 			if err != nil {
 				return err
@@ -116,10 +120,14 @@ func newOverrideRemove(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return explain("ending the exception", err)
 			}
+			if output.json() {
+				return writeValue(t.out, map[string]any{"ended": id})
+			}
 			t.say("ended the exception %s", id)
 			return nil
 		},
 	}
+	output.register(cmd.Flags())
 	layer.register(cmd.Flags())
 	return cmd
 }

@@ -139,7 +139,7 @@ function Draft({ place, rules }: { place: Place; rules: Rule[] }) {
   const publish = (rule: Schemas["TestGuardianRule"]) => {
     const { name, ...body } = rule;
     const before = rules.find((r) => r.name === name && changeable(place, r));
-    return setRule(place, name, { ...body, replaces: before?.version ?? 0 }).then(() => client.invalidateQueries({ queryKey: ["guardian", place] }));
+    return setRule(place, name, { ...body, replaces: before?.version ?? 0, confirm: true }).then(() => client.invalidateQueries({ queryKey: ["guardian", place] }));
   };
   return (
     <Card title="Write a rule">
