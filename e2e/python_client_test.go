@@ -40,6 +40,8 @@ func TestPythonClient(t *testing.T) {
 		"system":  {system, "-m", "unittest", "-v", "test_offline"},
 		"carried": {carried.Interpreter, "-m", "unittest", "-v", "test_offline"},
 		"docs":    {system, "-c", runDocs, page},
+		"types":   {debianPython, "-m", "mypy", "--strict", "--python-version", "3.9", "--cache-dir", t.TempDir(), filepath.Join(folder, "ostraka.py")},
+		"fetched": {"sh", "-ec", firstShell(t, page)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
@@ -48,6 +50,21 @@ func TestPythonClient(t *testing.T) {
 			assert.NoError(t, err, "%s", out)
 		})
 	}
+	t.Run("notebook", func(t *testing.T) { runNotebook(t, env) })
+}
+
+// firstShell are the lines of a page's first block for a shell, without the one that reads what `ostraka dev` wrote: it is set already.
+func firstShell(t *testing.T, page string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	_, after, found := strings.Cut(string(text), "```sh\n")
+	require.True(t, found)
+	block, _, _ := strings.Cut(after, "```")
+	first, rest, _ := strings.Cut(block, "\n")
+	require.Contains(t, first, "dev.env")
+	require.Contains(t, rest, "sha256sum -c")
+	return rest
 }
 
 // devServer is what `ostraka dev` says of itself in dev.json.

@@ -72,6 +72,11 @@ have_python_headers() {
     echo '#include <Python.h>' | "${CC:-gcc}" "-I$headers" -E - >/dev/null 2>&1
 }
 
+# Debian's own notebooks and type checker, with the Python that they belong to.
+have_notebooks() { /usr/bin/python3 -c 'import ipykernel, nbconvert.preprocessors' 2>/dev/null; }
+
+have_mypy() { /usr/bin/python3 -c 'import mypy' 2>/dev/null; }
+
 have_chromium() { command -v chromium || command -v google-chrome; } >/dev/null
 
 # Tests start a daemon of their own, so the programs are all that is needed.
@@ -139,6 +144,7 @@ find_tests() {
 readonly tests_of_database='ostraka/(testenv|devdb)"|package devdb' tests_of_docker='StartDocker|DockerDaemon'
 readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='"node", "--test"' tests_of_alerts='"promtool"'
 readonly tests_of_numpy='\bnumpy\b' tests_of_extensions='TestScripts\b|collatz-c'
+readonly tests_of_notebooks='"nbconvert"' tests_of_types='"mypy"'
 
 want_test() {
     ! tests_use "$tests_of_database" || want_demo
@@ -146,6 +152,8 @@ want_test() {
     want have_python "Python 3.$python_min_minor or later" python3
     ! tests_use "$tests_of_numpy" || want have_numpy "numpy for /usr/bin/python3, of which tests make a runtime" python3-numpy
     ! tests_use "$tests_of_extensions" || want have_python_headers "a C compiler and Python's headers, with which tests build an extension" gcc libc6-dev libpython3-dev
+    ! tests_use "$tests_of_notebooks" || want have_notebooks "Jupyter's nbconvert and the kernel for Python, which run a notebook in tests" jupyter-nbconvert python3-nbclient python3-ipykernel
+    ! tests_use "$tests_of_types" || want have_mypy "mypy, which checks the types of ostraka.py" mypy
     ! tests_use "$tests_of_docker" || want_docker
     ! tests_use "$tests_of_chromium" || want have_chromium "Chromium, which opens the web pages in tests" chromium
     ! tests_use "$tests_of_portal" || want_web

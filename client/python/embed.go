@@ -5,6 +5,8 @@ import (
 	_ "embed" // the client is part of the program
 )
 
+//go:generate go run ./generate ../../openapi.yaml ostraka.py
+
 // Client is ostraka.py.
 //
 //go:embed ostraka.py

@@ -53,7 +53,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from typing import Any, Callable, Dict, IO, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Generic, IO, Iterable, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, TypedDict, TypeVar, Union, cast
 
 __version__ = "1"
 
@@ -104,7 +104,7 @@ class ValueEncodingError(OstrakaError, TypeError):
 class ProblemError(OstrakaError):
     """The server refused a request. Branch on `code`, which is stable."""
 
-    def __init__(self, status: int, code: str, detail: str, hint: str, request_id: str, headers: Optional[Mapping[str, str]] = None) -> None:
+    def __init__(self, status: int, code: str, detail: str, hint: str, request_id: str, headers: Any = None) -> None:
         super().__init__(f"{detail} ({code})", hint)
         self.status, self.code, self.request_id, self._headers = status, code, request_id, headers or {}
 
@@ -142,11 +142,416 @@ class _RemoteTraceback(Exception):
         return "\n" + str(self.args[0])
 
 
+# ---- requests and answers
+
+_T = TypeVar("_T")
+
+
+class _Request(Generic[_T]):
+    """A request of an operation, whose answer is a _T."""
+
+    def __init__(self, method: str, path: str, **query: Any) -> None:
+        given = {k: v for k, v in query.items() if v is not None}
+        self.method, self.path = method, path + ("?" + urllib.parse.urlencode(given) if given else "")
+
+
+def _quoted(part: str) -> str:
+    return urllib.parse.quote(part, safe="")
+
+
+# ---- generated from openapi.yaml by client/python/generate: change nothing by hand
+
+_FunctionVersionAlways = TypedDict("_FunctionVersionAlways", {"created_at": "str", "digest": "str", "manifest": "_Manifest", "name": "str", "size": "int", "version": "int"})
+
+
+class _FunctionVersion(_FunctionVersionAlways, total=False):
+    signature: "str"
+    signed_by: "int"
+
+
+_JobDataAlways = TypedDict("_JobDataAlways", {"attempts": "int", "created_at": "str", "created_by": "str", "depth": "int", "event_seq": "int", "function": "str", "id": "str",
+    "partition": "_Partition", "policy": "_Policy", "priority": "int", "root": "str", "run": "int", "shards": "_ShardCounts",
+    "state": "Literal['splitting', 'running', 'review', 'held', 'aggregating', 'finished', 'failed', 'cancelled', 'deleting']", "version": "int"})
+
+
+class _JobData(_JobDataAlways, total=False):
+    aggregate: "_Aggregate"
+    aggregation_error: "str"
+    aggregator: "_AggregatorRef"
+    approval: "_JobApproval"
+    archive: "_JobArchive"
+    conditions: "_Conditions"
+    controls: "_JobControls"
+    error: "str"
+    finished_at: "str"
+    heuristics: "List[_HeuristicRef]"
+    owners: "_OwnerShares"
+    parent: "str"
+    parent_deleted: "bool"
+    rerun_of: "str"
+    rerun_of_deleted: "bool"
+    started_at: "str"
+    validator: "_ValidatorRef"
+    verification: "_JobVerification"
+    warnings: "List[_Reason]"
+
+
+_CallAlways = TypedDict("_CallAlways", {"executions": "int", "function": "str", "job": "str", "policy": "_Policy",
+    "state": "Literal['splitting', 'running', 'review', 'held', 'aggregating', 'finished', 'failed', 'cancelled', 'deleting']", "version": "int"})
+
+
+class _Call(_CallAlways, total=False):
+    bound: "float"
+    output: "Any"
+    output_object: "str"
+
+
+_Object = TypedDict("_Object", {"digest": "str", "size": "int"})
+
+
+_ShardListAlways = TypedDict("_ShardListAlways", {"items": "List[_Shard]"})
+
+
+class _ShardList(_ShardListAlways, total=False):
+    next_cursor: "str"
+
+
+_ShardDetailAlways = TypedDict("_ShardDetailAlways", {"attempts": "List[_Attempt]", "input": "Any", "lent": "int", "lost": "int", "number": "int",
+    "state": "Literal['open', 'accepted', 'review', 'failed', 'cancelled']", "wanted": "int"})
+
+
+class _ShardDetail(_ShardDetailAlways, total=False):
+    reasons: "List[_VerdictReason]"
+
+
+_ExplanationAlways = TypedDict("_ExplanationAlways", {"reasons": "List[_Reason]",
+    "state": "Literal['splitting', 'running', 'review', 'held', 'aggregating', 'finished', 'failed', 'cancelled', 'deleting']", "summary": "str"})
+
+
+class _Explanation(_ExplanationAlways, total=False):
+    turn: "_JobTurn"
+
+
+_ManifestAlways = TypedDict("_ManifestAlways", {"limits": "_Limits", "min_isolation": "str", "name": "str", "network": "str", "runtime": "str", "verification": "_Verification"})
+
+
+class _Manifest(_ManifestAlways, total=False):
+    aggregator: "_Aggregator"
+    description: "str"
+    entry: "str"
+    entrypoint: "str"
+    heuristics: "List[_ResultHeuristic]"
+    monitor: "_Thresholds"
+    output: "_Output"
+    script: "str"
+    volumes: "List[_Volume]"
+    warm: "int"
+
+
+_AggregateAlways = TypedDict("_AggregateAlways", {"count": "int", "value": "Any"})
+
+
+class _Aggregate(_AggregateAlways, total=False):
+    left_out: "int"
+    object: "str"
+    preview: "_Preview"
+    rows: "Any"
+    rows_object: "str"
+    summary: "str"
+
+
+_AggregatorRefAlways = TypedDict("_AggregatorRefAlways", {"digest": "str", "module": "str"})
+
+
+class _AggregatorRef(_AggregatorRefAlways, total=False):
+    params: "Any"
+
+
+_JobApproval = TypedDict("_JobApproval", {"expires_at": "str", "id": "str", "layer": "Literal['builtin', 'operator', 'project']", "reason": "str", "rule": "str"})
+
+
+_JobArchiveAlways = TypedDict("_JobArchiveAlways", {"asked_at": "str", "asked_by": "str", "job": "str", "shards": "int", "state": "Literal['writing', 'failed', 'removing', 'archived']"})
+
+
+class _JobArchive(_JobArchiveAlways, total=False):
+    archived_at: "str"
+    document: "_ArchivedFile"
+    error: "str"
+    imported_from: "str"
+    results: "_ArchivedFile"
+    written_at: "str"
+
+
+_ConditionsAlways = TypedDict("_ConditionsAlways", {})
+
+
+class _Conditions(_ConditionsAlways, total=False):
+    cpu_seconds: "int"
+    isolation: "str"
+    memory_bytes: "int"
+    owners: "List[str]"
+    pids: "int"
+    quorum: "int"
+    recheck_all: "bool"
+    shards: "int"
+    target_error: "float"
+    valid_until: "str"
+    wall_seconds: "int"
+
+
+_JobControls = TypedDict("_JobControls", {"answers": "int", "given": "int", "right": "int", "total": "int", "unsettled": "int", "void": "int", "wrong": "int"})
+
+
+_HeuristicRefAlways = TypedDict("_HeuristicRefAlways", {"digest": "str", "module": "str", "rules": "List[_HeuristicRule]"})
+
+
+class _HeuristicRef(_HeuristicRefAlways, total=False):
+    params: "Any"
+
+
+_OwnerSharesAlways = TypedDict("_OwnerSharesAlways", {"above": "bool", "largest": "List[_OwnerShare]", "owners": "int", "results": "int", "stated": "float"})
+
+
+class _OwnerShares(_OwnerSharesAlways, total=False):
+    error_bound: "float"
+
+
+_Partition = TypedDict("_Partition", {"kind": "Literal['range', 'items', 'grid', 'lines', 'objects']", "axes": "List[_Axis]", "bytes": "str", "from": "str", "job": "str",
+    "lines": "str", "manifest": "str", "object": "str", "per_shard": "str", "prefix": "str", "size": "str", "to": "str", "values": "List[Any]"}, total=False)
+
+
+_PolicyAlways = TypedDict("_PolicyAlways", {})
+
+
+class _Policy(_PolicyAlways, total=False):
+    answer_error: "float"
+    assume_hostile: "float"
+    confirm: "str"
+    max_attempts: "int"
+    none: "bool"
+    quorum: "int"
+    recheck: "str"
+    target_error: "float"
+
+
+_ShardCounts = TypedDict("_ShardCounts", {"accepted": "int", "cancelled": "int", "failed": "int", "open": "int", "provisional": "int", "review": "int", "total": "int"})
+
+
+_ValidatorRefAlways = TypedDict("_ValidatorRefAlways", {"digest": "str", "module": "str"})
+
+
+class _ValidatorRef(_ValidatorRefAlways, total=False):
+    certificate: "bool"
+    params: "Any"
+
+
+_JobVerificationAlways = TypedDict("_JobVerificationAlways", {"answer_risk": "float", "assume_hostile": "float", "audits_drawn": "int", "audits_failed": "int", "audits_passed": "int",
+    "audits_pending": "int", "audits_void": "int", "error_bound": "float", "executions_per_shard": "float", "incidents": "int",
+    "questionable": "int", "rechecks": "int", "reopened": "int"})
+
+
+class _JobVerification(_JobVerificationAlways, total=False):
+    caveat: "str"
+    confirm: "_JobConfirmation"
+
+
+_ReasonAlways = TypedDict("_ReasonAlways", {"code": "str", "text": "str"})
+
+
+class _Reason(_ReasonAlways, total=False):
+    hint: "str"
+
+
+_ShardAlways = TypedDict("_ShardAlways", {"input": "Any", "lent": "int", "lost": "int", "number": "int", "state": "Literal['open', 'accepted', 'review', 'failed', 'cancelled']",
+    "wanted": "int"})
+
+
+class _Shard(_ShardAlways, total=False):
+    reasons: "List[_VerdictReason]"
+
+
+_AttemptAlways = TypedDict("_AttemptAlways", {"accepted": "bool", "agent": "str", "cpu_us": "int", "output_bytes": "int", "peak_rss_bytes": "int", "reported_at": "str", "status": "str",
+    "wall_us": "int"})
+
+
+class _Attempt(_AttemptAlways, total=False):
+    confirm_error: "str"
+    diagnostics: "Any"
+    matters: "bool"
+    output: "Any"
+    output_digest: "str"
+
+
+_VerdictReason = TypedDict("_VerdictReason", {"code": "str", "text": "str"})
+
+
+_JobTurn = TypedDict("_JobTurn", {"before": "int", "job_share": "float", "priority": "int", "project_share": "float", "project_weight": "int"})
+
+
+_AggregatorAlways = TypedDict("_AggregatorAlways", {"module": "str"})
+
+
+class _Aggregator(_AggregatorAlways, total=False):
+    params: "Any"
+
+
+_ResultHeuristicAlways = TypedDict("_ResultHeuristicAlways", {"module": "str", "rules": "List[_ResultRule]"})
+
+
+class _ResultHeuristic(_ResultHeuristicAlways, total=False):
+    params: "Any"
+
+
+_LimitsAlways = TypedDict("_LimitsAlways", {"artifact_bytes": "int", "cpu_seconds": "int", "disk_bytes": "int", "files": "int", "inodes": "int", "memory_bytes": "int",
+    "open_files": "int", "output_bytes": "int", "pids": "int", "stderr_bytes": "int", "stdout_bytes": "int", "wall_seconds": "int"})
+
+
+class _Limits(_LimitsAlways, total=False):
+    fuel: "int"
+
+
+_ThresholdsAlways = TypedDict("_ThresholdsAlways", {})
+
+
+class _Thresholds(_ThresholdsAlways, total=False):
+    cpu: "_ThresholdPair"
+    memory: "_ThresholdPair"
+    network: "_ThresholdPair"
+    output: "_ThresholdPair"
+    processes: "_ThresholdPair"
+    samples: "int"
+    workspace: "_ThresholdPair"
+
+
+_OutputAlways = TypedDict("_OutputAlways", {})
+
+
+class _Output(_OutputAlways, total=False):
+    schema: "Any"
+
+
+_VerificationAlways = TypedDict("_VerificationAlways", {})
+
+
+class _Verification(_VerificationAlways, total=False):
+    answer_error: "float"
+    assume_hostile: "float"
+    confirm: "str"
+    max_attempts: "int"
+    none: "bool"
+    quorum: "int"
+    recheck: "str"
+    target_error: "float"
+    validator: "_Validator"
+
+
+_VolumeAlways = TypedDict("_VolumeAlways", {"mode": "str", "name": "str"})
+
+
+class _Volume(_VolumeAlways, total=False):
+    fingerprint: "str"
+
+
+_Preview = TypedDict("_Preview", {"at": "str", "count": "int", "share": "float", "value": "Any"})
+
+
+_ArchivedFile = TypedDict("_ArchivedFile", {"bytes": "int", "digest": "str"})
+
+
+_HeuristicRule = TypedDict("_HeuristicRule", {"at": "float", "do": "Literal['flag', 'raise', 'recheck', 'review']"})
+
+
+_OwnerShare = TypedDict("_OwnerShare", {"agents": "int", "owner": "str", "results": "int", "share": "float"})
+
+
+_Axis = TypedDict("_Axis", {"name": "str", "values": "List[Any]"})
+
+
+_JobConfirmation = TypedDict("_JobConfirmation", {"confirmed": "int", "matched": "int", "refuted": "int", "unjudged": "int"})
+
+
+_ResultRule = TypedDict("_ResultRule", {"at": "float", "do": "str"})
+
+
+_ThresholdPairAlways = TypedDict("_ThresholdPairAlways", {})
+
+
+class _ThresholdPair(_ThresholdPairAlways, total=False):
+    critical: "str"
+    warning: "str"
+
+
+_ValidatorAlways = TypedDict("_ValidatorAlways", {"module": "str"})
+
+
+class _Validator(_ValidatorAlways, total=False):
+    certificate: "bool"
+    params: "Any"
+
+
+
+def _push_function(project: str) -> _Request["_FunctionVersion"]:
+    "Push a function"
+    return _Request("POST", f"/v1/projects/{_quoted(project)}/functions")
+
+
+def _submit_job(project: str) -> _Request["_JobData"]:
+    "Run a function over a partitioned input"
+    return _Request("POST", f"/v1/projects/{_quoted(project)}/jobs")
+
+
+def _get_job(project: str, job: str, *, wait: Any = None) -> _Request["_JobData"]:
+    "Get a job, or wait for it"
+    return _Request("GET", f"/v1/projects/{_quoted(project)}/jobs/{_quoted(job)}", wait=wait)
+
+
+def _call_function(project: str, name: str, *, wait: Any = None) -> _Request["_Call"]:
+    "Call a function once"
+    return _Request("POST", f"/v1/projects/{_quoted(project)}/functions/{_quoted(name)}/call", wait=wait)
+
+
+def _put_object(project: str, *, digest: Any = None) -> _Request["_Object"]:
+    "Store an object"
+    return _Request("POST", f"/v1/projects/{_quoted(project)}/objects", digest=digest)
+
+
+def _get_object(project: str, digest: str) -> _Request["bytes"]:
+    "Read a stored object"
+    return _Request("GET", f"/v1/projects/{_quoted(project)}/objects/{_quoted(digest)}")
+
+
+def _list_shards(project: str, job: str, *, cursor: Any = None, limit: Any = None, state: Any = None) -> _Request["_ShardList"]:
+    "List the shards of a job"
+    return _Request("GET", f"/v1/projects/{_quoted(project)}/jobs/{_quoted(job)}/shards", cursor=cursor, limit=limit, state=state)
+
+
+def _get_shard(project: str, job: str, number: str) -> _Request["_ShardDetail"]:
+    "Get a shard with its attempts"
+    return _Request("GET", f"/v1/projects/{_quoted(project)}/jobs/{_quoted(job)}/shards/{_quoted(number)}")
+
+
+def _cancel_job(project: str, job: str) -> _Request["_JobData"]:
+    "Cancel a job"
+    return _Request("POST", f"/v1/projects/{_quoted(project)}/jobs/{_quoted(job)}/cancel")
+
+
+def _explain_job(project: str, job: str) -> _Request["_Explanation"]:
+    "Say why a job is not done"
+    return _Request("GET", f"/v1/projects/{_quoted(project)}/jobs/{_quoted(job)}/explain")
+
+
+def _stream_results(project: str, job: str, *, after: Any = None, final: Any = None, input: Any = None) -> _Request["bytes"]:
+    "Stream the accepted results"
+    return _Request("GET", f"/v1/projects/{_quoted(project)}/jobs/{_quoted(job)}/results", after=after, final=final, input=input)
+
+# ---- end of what is generated
+
+
 # ---- values: what JSON holds travels as it is; other types as {"$": type, "v": ...}
 #
 # encode and decode go to the agents as source text: they use builtins and what they import themselves.
 
-def encode(value, depth=40):
+def encode(value: "Any", depth: "int" = 40) -> "Any":
     """Makes JSON of a value: what JSON holds, bytes, tuple, set, complex, Decimal, datetime, date, time, timedelta, numpy arrays.
 
     Equal values give equal JSON. Raises TypeError that names the type of what cannot travel."""
@@ -201,7 +606,7 @@ def encode(value, depth=40):
     raise TypeError("a value of type %s.%s cannot travel: return what JSON holds, or bytes" % (kind.__module__, kind.__qualname__))
 
 
-def decode(value):
+def decode(value: "Any") -> "Any":
     """Makes the value again of what encode made of it. Raises ValueError for what encode never makes."""
     kind = type(value)
     if kind is list:
@@ -222,7 +627,8 @@ def decode(value):
         if tag in ("bytes", "bytearray"):
             import base64
 
-            return {"bytes": bytes, "bytearray": bytearray}[tag](base64.b64decode(v, validate=True))
+            raw = base64.b64decode(v, validate=True)
+            return raw if tag == "bytes" else bytearray(raw)
         if tag == "complex":
             return complex(float(v[0]), float(v[1]))
         if tag == "decimal":
@@ -570,14 +976,14 @@ class Client:
             request.add_header(name, value)
         return self._opener.open(request, timeout=timeout)
 
-    def _send(self, method: str, path: str, body: Union[bytes, IO[bytes], None] = None, headers: Optional[Dict[str, str]] = None, timeout: float = 60, patience: float = 60) -> Any:
+    def _send(self, request: _Request[Any], body: Union[bytes, IO[bytes], None] = None, headers: Optional[Dict[str, str]] = None, timeout: float = 60, patience: float = 60) -> Any:
         """The open answer. What is safe to repeat is repeated while the server is away, for `patience` seconds."""
         headers = headers or {}
-        repeatable = method in ("GET", "PUT", "DELETE") or "Idempotency-Key" in headers
+        repeatable = request.method in ("GET", "PUT", "DELETE") or "Idempotency-Key" in headers
         give_up, pause = time.monotonic() + patience, 0.2
         while True:
             try:
-                return self._open(method, path, body, headers, timeout)
+                return self._open(request.method, request.path, body, headers, timeout)
             except urllib.error.HTTPError as e:
                 problem = _problem(e)
                 if e.code not in (429, 502, 503, 504) or not repeatable or time.monotonic() > give_up:
@@ -592,19 +998,17 @@ class Client:
             time.sleep(min(pause, max(0.0, give_up - time.monotonic())))
             pause = min(pause * 2, 5.0)
 
-    def _json(self, method: str, path: str, body: Any = None, headers: Optional[Dict[str, str]] = None, timeout: float = 60) -> Any:
+    def _json(self, request: _Request[_T], body: Any = None, headers: Optional[Dict[str, str]] = None, timeout: float = 60) -> _T:
         headers, data = dict(headers or {}), None
         if body is not None:
             headers.setdefault("Content-Type", "application/json")
             data = body if isinstance(body, bytes) else _dumps(body)
-        with self._send(method, path, data, headers, timeout) as answer:
+        with self._send(request, data, headers, timeout) as answer:
             text = answer.read(MAX_ANSWER_BYTES + 1)
         if len(text) > MAX_ANSWER_BYTES:
-            raise OstrakaError(f"the answer to {path} has more than {MAX_ANSWER_BYTES} bytes", "read results with job.results(), which streams")
-        return json.loads(text) if text else None
-
-    def _path(self, *parts: str) -> str:
-        return "/v1/projects/" + "/".join(urllib.parse.quote(p, safe="") for p in (self.project, *parts))
+            raise OstrakaError(f"the answer to {request.path} has more than {MAX_ANSWER_BYTES} bytes", "read results with job.results(), which streams")
+        answered: _T = json.loads(text)
+        return answered
 
     def function(self, fn: Optional[Callable[..., Any]] = None, **options: Any) -> Any:
         """As ostraka.function, for this client."""
@@ -612,25 +1016,25 @@ class Client:
 
     def job(self, id: str) -> "Job":
         """A job by its ID, of map or of anything else."""
-        return Job(self, self._json("GET", self._path("jobs", id)))
+        return Job(self, self._json(_get_job(self.project, id)))
 
     def _push(self, files: Mapping[str, bytes]) -> Tuple[str, int]:
         archive = _bundle(files)
         digest = hashlib.sha256(archive).hexdigest()
         with self._lock:
             if digest not in self._pushed:
-                made = self._json("POST", self._path("functions"), archive, {"Content-Type": "application/octet-stream"})
+                made = self._json(_push_function(self.project), archive, {"Content-Type": "application/octet-stream"})
                 self._pushed[digest] = made["version"]
             return digest, self._pushed[digest]
 
-    def _submit(self, request: Dict[str, Any], fresh: bool) -> Dict[str, Any]:
+    def _submit(self, request: Dict[str, Any], fresh: bool) -> _JobData:
         """The same request is the same job, unless that one came to nothing."""
         body = _dumps(request)
         for attempt in itertools.count():
             key = uuid.uuid4().hex if fresh else hashlib.sha256(self.project.encode() + b"\n" + body + b"\n%d" % attempt).hexdigest()
             try:
-                job = self._json("POST", self._path("jobs"), body, {"Idempotency-Key": "py-" + key})
-                job = self._json("GET", self._path("jobs", job["id"]))  # a replay shows the job as it was then
+                job = self._json(_submit_job(self.project), body, {"Idempotency-Key": "py-" + key})
+                job = self._json(_get_job(self.project, job["id"]))  # a replay shows the job as it was then
             except ProblemError as e:
                 if fresh or e.code != "job_deleted":
                     raise
@@ -639,14 +1043,13 @@ class Client:
                 return job
         raise AssertionError("itertools.count ended")
 
-    def _call(self, name: str, request: Dict[str, Any], wait: float, fresh: bool) -> Dict[str, Any]:
+    def _call(self, name: str, request: Dict[str, Any], wait: float, fresh: bool) -> _Call:
         """The same call is the same job, unless that one came to nothing."""
-        body, path = _dumps(request), self._path("functions", name, "call") + f"?wait={wait:.3f}s"
+        body, call = _dumps(request), _call_function(self.project, name, wait=f"{wait:.3f}s")
         for attempt in itertools.count():
-            key = uuid.uuid4().hex if fresh else hashlib.sha256(path.split("?")[0].encode() + b"\n" + body + b"\n%d" % attempt).hexdigest()
+            key = uuid.uuid4().hex if fresh else hashlib.sha256(call.path.split("?")[0].encode() + b"\n" + body + b"\n%d" % attempt).hexdigest()
             try:
-                call: Dict[str, Any] = self._json("POST", path, body, {"Idempotency-Key": "py-" + key}, timeout=wait + 60)
-                return call
+                return self._json(call, body, {"Idempotency-Key": "py-" + key}, timeout=wait + 60)
             except ProblemError as e:
                 if fresh or e.code != "job_deleted" and not (e.code == "call_failed" and e._headers.get("Idempotency-Replayed")):
                     raise
@@ -655,11 +1058,11 @@ class Client:
     def _store(self, lines: IO[bytes]) -> str:
         size = lines.seek(0, os.SEEK_END)
         lines.seek(0)
-        with self._send("POST", self._path("objects"), lines, {"Content-Type": "application/octet-stream", "Content-Length": str(size)}, timeout=600, patience=0) as answer:
-            return json.load(answer)["digest"]
+        with self._send(_put_object(self.project), lines, {"Content-Type": "application/octet-stream", "Content-Length": str(size)}, timeout=600, patience=0) as answer:
+            return str(json.load(answer)["digest"])
 
     def _object(self, digest: str) -> Any:
-        with self._send("GET", self._path("objects", digest), timeout=600) as answer:
+        with self._send(_get_object(self.project, digest), timeout=600) as answer:
             text = answer.read(MAX_ANSWER_BYTES + 1)
         if hashlib.sha256(text).hexdigest() != digest:
             raise OstrakaError(f"the object {digest} came damaged or is larger than {MAX_ANSWER_BYTES} bytes", "try again")
@@ -782,16 +1185,19 @@ class Function:
         request: Dict[str, Any] = {"input": inputs.partition(client, 1)["values"][0], "version": version}
         if self._verify:
             request["policy"] = self._verify
+        call: Optional[_Call]
         try:
             call = client._call(self.name, request, CALL_SECONDS if timeout is None else max(0.0, min(timeout, CALL_SECONDS)), fresh)
         except ProblemError as e:
             if e.code != "call_failed":
                 raise
-            call = {"state": "failed", "job": e._headers.get("Location", "").rpartition("/")[2]}
-        if call["state"] == "finished":
+            called, call = str(e._headers.get("Location", "")).rpartition("/")[2], None
+        else:
+            called = call["job"]
+        if call and call["state"] == "finished":
             output = {"output": call["output"]} if "output" in call else {"output_digest": call["output_object"]}
-            return Job(client, {"id": call["job"], "state": "finished"}, single=True)._values(output)[0]
-        job = Job(client, client._json("GET", client._path("jobs", call["job"])), single=True, inputs=1)
+            return Job(client, cast(_JobData, {"id": called, "state": "finished"}), single=True)._values(output)[0]
+        job = Job(client, client._json(_get_job(client.project, called)), single=True, inputs=1)
         return job.result(None if timeout is None else max(0.0, timeout - (time.monotonic() - began)))
 
     def spawn(self, *args: Any, fresh: bool = False, **kwargs: Any) -> "Job":
@@ -810,7 +1216,8 @@ class Function:
 
     def _files(self, run: Dict[str, Any]) -> Dict[str, bytes]:
         source = _source_of(self.function)
-        values = "\n\n".join(inspect.getsource(f) for f in (encode, decode))
+        shared: Tuple[Callable[..., Any], ...] = (encode, decode)
+        values = "\n\n".join(inspect.getsource(f) for f in shared)
         manifest = (f'name = "{self.name}"\ndescription = {json.dumps(_summary(self.function), ensure_ascii=False)}\nentrypoint = "runner:handler"\n\n'
                     f'[limits]\nwall_seconds = {self._timeout}\ncpu_seconds = {max(1, self._timeout)}\nmemory_bytes = "{self._memory}"\noutput_bytes = "16Mi"\n')
         return {"function.toml": manifest.encode(), "runner.py": _RUNNER.format(name=source.name).encode(), "user_code.py": source.text.encode(),
@@ -862,7 +1269,7 @@ def _measure(probe: "Job") -> Tuple[float, int]:
     """Seconds and bytes of a job of one input; a slow one where it does not end in time."""
     try:
         probe.wait(CALIBRATION_SECONDS)
-        shard = probe.client._json("GET", probe._path("shards", "0"))
+        shard = probe.client._json(_get_shard(probe.client.project, probe.id, "0"))
         times = [(a["wall_us"], a["output_bytes"]) for a in shard["attempts"] if a["status"] == "ok"]
     except TimeoutError:
         times = []
@@ -921,7 +1328,8 @@ class _Items:
 
     def _records(self, items: Iterator[Any], chunk: int) -> Iterator[bytes]:
         """One line of JSON for each shard; a chunk that would be too long for one becomes several."""
-        first, held, size = 0, [], 0
+        held: List[Any] = []
+        first, size = 0, 0
         for n, item in enumerate(items):
             try:
                 text = _dumps(encode(item))
@@ -996,20 +1404,17 @@ class Progress:
 class Job:
     """A job on the server. It goes on without this object, without this process, and without being read."""
 
-    def __init__(self, client: Client, data: Dict[str, Any], *, single: bool = False, inputs: Optional[int] = None) -> None:
+    def __init__(self, client: Client, data: _JobData, *, single: bool = False, inputs: Optional[int] = None) -> None:
         self.client, self._data, self._single, self._inputs = client, data, single, inputs
         self.id: str = data["id"]
 
     def __repr__(self) -> str:
         return f"<ostraka job {self.id} {self.progress()}>"
 
-    def _path(self, *parts: str) -> str:
-        return self.client._path("jobs", self.id, *parts)
-
     def refresh(self, wait: float = 0) -> "Job":
         """Asks the server; with wait it answers when the job has ended, or after so many seconds."""
-        query = f"?wait={max(1, min(60, int(wait)))}s" if wait >= 1 else ""
-        self._data = self.client._json("GET", self._path() + query, timeout=wait + 60)
+        about = _get_job(self.client.project, self.id, wait=f"{max(1, min(60, int(wait)))}s" if wait >= 1 else None)
+        self._data = self.client._json(about, timeout=wait + 60)
         return self
 
     @property
@@ -1022,18 +1427,19 @@ class Job:
 
     def progress(self) -> Progress:
         """How far the job has come, as of the last look."""
-        s, v = self._data["shards"], self._data.get("verification") or {}
+        s = self._data["shards"]
+        v = cast(Mapping[str, Any], self._data.get("verification") or {})
         return Progress(self.state, s["total"], s["accepted"], s["accepted"] - s["provisional"], s["review"], s["failed"],
                         v.get("reopened", 0), v.get("executions_per_shard", 0.0))
 
     def cancel(self) -> "Job":
         """Ends the job; what runs for it is stopped."""
-        self._data = self.client._json("POST", self._path("cancel"), headers={"Idempotency-Key": uuid.uuid4().hex})
+        self._data = self.client._json(_cancel_job(self.client.project, self.id), headers={"Idempotency-Key": uuid.uuid4().hex})
         return self
 
     def explain(self) -> str:
         """Why the job is not done, and what would help."""
-        told = self.client._json("GET", self._path("explain"))
+        told = self.client._json(_explain_job(self.client.project, self.id))
         return "\n".join([told["summary"]] + [f"- {r.get('text', '')}" + (f" ({r['hint']})" if r.get("hint") else "") for r in told.get("reasons") or []])
 
     def wait(self, timeout: Optional[float] = None, *, bar: Optional[bool] = None) -> "Job":
@@ -1072,8 +1478,8 @@ class Job:
 
     def _failure(self) -> OstrakaError:
         message = f"job {self.id} failed: {self._data.get('error') or 'no reason is known'}"
-        for shard in self.client._json("GET", self._path("shards") + "?state=failed&limit=1")["items"]:
-            detail = self.client._json("GET", self._path("shards", str(shard["number"])))
+        for shard in self.client._json(_list_shards(self.client.project, self.id, state="failed", limit=1))["items"]:
+            detail = self.client._json(_get_shard(self.client.project, self.id, str(shard["number"])))
             for attempt in detail["attempts"]:
                 told = (attempt.get("diagnostics") or {}).get("exception")
                 if told:
@@ -1089,7 +1495,7 @@ class Job:
         failures = 0
         while True:
             try:
-                with self.client._send("GET", self._path("results") + f"?after={after}" + ("&final=true" if final else ""), timeout=120) as stream:
+                with self.client._send(_stream_results(self.client.project, self.id, after=after, final="true" if final else None), timeout=120) as stream:
                     for line in stream:
                         record = json.loads(line)
                         after, failures = record["shard"], 0
@@ -1151,7 +1557,7 @@ class Job:
         if op not in ("sum", "min", "max", "count", "mean"):
             raise ValueError(f"reduce({op!r}): sum, min, max, count and mean are there")
         self._ended_well(timeout)
-        aggregate = self._data.get("aggregate") or {}
+        aggregate = cast(Mapping[str, Any], self._data.get("aggregate") or {})
         value = aggregate.get("value")
         if value is None and aggregate.get("object"):
             value = self.client._object(aggregate["object"])
@@ -1225,7 +1631,8 @@ class Executor(concurrent.futures.Executor):
         self._threads = concurrent.futures.ThreadPoolExecutor(max_workers, "ostraka")
 
     def _function(self, fn: Callable[..., Any]) -> Function:
-        return fn if isinstance(fn, Function) else function(fn, client=self._client, **self._options)
+        made: Function = fn if isinstance(fn, Function) else function(fn, client=self._client, **self._options)
+        return made
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "concurrent.futures.Future[Any]":
         return self._threads.submit(lambda: self._function(fn).spawn(*args, **kwargs).wait(bar=False).result())
@@ -1253,7 +1660,8 @@ class aio:
 
     @staticmethod
     async def map(fn: Function, items: Iterable[Any], **options: Any) -> Job:
-        return await aio._call(fn.map, items, **options)
+        job: Job = await aio._call(fn.map, items, **options)
+        return job
 
     @staticmethod
     async def result(job: Job, timeout: Optional[float] = None) -> Any:
