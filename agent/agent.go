@@ -88,6 +88,7 @@ type agent struct {
 	orders    *orderBook
 	boxes     *boxBook
 	warm      warmBoxes
+	sparing   sync.Mutex // one worker opens spare sandboxes at a time
 	monitor   *monitor.Monitor
 	witnesses *witnessing
 	done      atomic.Int64 // shards executed since the start

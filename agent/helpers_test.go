@@ -22,8 +22,14 @@ func testBundle(t *testing.T) *bundle.Bundle {
 // packed is the function "double" with this code.
 func packed(t *testing.T, code string) *bundle.Bundle {
 	t.Helper()
+	return packedWith(t, "", code)
+}
+
+// packedWith is the same with further lines in its manifest.
+func packedWith(t *testing.T, lines, code string) *bundle.Bundle {
+	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "function.toml"), []byte("name = \"double\"\nentrypoint = \"main:handler\"\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "function.toml"), []byte("name = \"double\"\nentrypoint = \"main:handler\"\n"+lines), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(code), 0o600))
 	b, err := bundle.Pack(dir)
 	require.NoError(t, err)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
 )
@@ -260,6 +262,18 @@ func (b *leaseBook) any(which func(*heldLease) bool) bool {
 		}
 	}
 	return false
+}
+
+// of is how many leases are held of a project and bundle.
+func (b *leaseBook) of(project uuid.UUID, bundle string) (n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, l := range b.held {
+		if l.Project == project && l.BundleDigest == bundle {
+			n++
+		}
+	}
+	return n
 }
 
 // ordered says whether the work on a lease ended because somebody wanted it so.

@@ -39,17 +39,20 @@ func (a *agent) runtimes() string {
 }
 
 // openIn opens a sandbox for a function where it runs: in what the agent has, or in the runtime that it brings along.
-func (w *worker) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, volumes []*volume.Folder) (isolation.Session, error) {
+func (a *agent) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, volumes []*volume.Folder) (isolation.Session, error) {
 	settings := harness.Settings{Job: held.Job.String(), Volumes: volumes}
 	digest := b.Manifest.RuntimeDigest()
 	if digest == "" {
-		return w.sandboxFor(&b.Manifest).Open(ctx, b, settings)
+		return a.sandboxFor(&b.Manifest).Open(ctx, b, settings)
 	}
-	able, is := w.walls.(onTree)
+	able, is := a.walls.(onTree)
 	if !is {
 		return nil, refused(refusedRuntime, "this agent's sandbox runs no functions that bring a runtime along")
 	}
-	t, release, err := w.trees.Get(ctx, digest, w.fetchRuntime(held.ID))
+	t, release, err := a.trees.Get(ctx, digest, a.fetchRuntime(held.ID))
+	if errors.Is(err, tree.ErrNoRoom) && a.warm.drop(allWarm) { // they hold on to theirs
+		t, release, err = a.trees.Get(ctx, digest, a.fetchRuntime(held.ID))
+	}
 	if errors.Is(err, tree.ErrNoRoom) {
 		return nil, refused(refusedCaps, err.Error())
 	}
@@ -59,7 +62,7 @@ func (w *worker) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, 
 	sandbox, err := able.On(t)
 	if err == nil {
 		var session isolation.Session
-		if session, err = cheating(w.options, sandbox).Open(ctx, b, settings); err == nil {
+		if session, err = cheating(a.options, sandbox).Open(ctx, b, settings); err == nil {
 			return &treeSession{session, release}, nil
 		}
 	}
@@ -68,12 +71,12 @@ func (w *worker) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, 
 }
 
 // fetchRuntime reads objects of the runtime of a lease. Each is read whole before it is given on, and asked for again where it breaks off.
-func (w *worker) fetchRuntime(lease uuid.UUID) tree.Fetch {
+func (a *agent) fetchRuntime(lease uuid.UUID) tree.Fetch {
 	return func(ctx context.Context, digest string) (io.ReadCloser, error) {
 		var data []byte
 		broken := 0
-		err := w.persist(ctx, "fetching a runtime", func(ctx context.Context) error {
-			body, err := w.server.runtimeObject(ctx, lease, digest)
+		err := a.persist(ctx, "fetching a runtime", func(ctx context.Context) error {
+			body, err := a.server.runtimeObject(ctx, lease, digest)
 			if err != nil {
 				return err
 			}
@@ -108,6 +111,21 @@ func (r *remote) runtimeObject(ctx context.Context, lease uuid.UUID, digest stri
 type treeSession struct {
 	isolation.Session
 	release func()
+}
+
+// Rest implements restingSession where the sandbox does. The tree is kept.
+func (s *treeSession) Rest() bool {
+	session, able := s.Session.(restingSession)
+	return able && session.Rest()
+}
+
+// Wake implements restingSession.
+func (s *treeSession) Wake(job string) error {
+	session, able := s.Session.(restingSession)
+	if !able {
+		return errors.New("waking a sandbox that cannot rest")
+	}
+	return session.Wake(job)
 }
 
 // Close implements Session.

@@ -99,7 +99,7 @@ func TestWhatRestsMakesPlace(t *testing.T) {
 	project := uuid.New()
 	a, b, c := box(project, "a"), box(project, "b"), box(project, "c")
 	for _, x := range []*warmBox{a, b, c} {
-		w.keep(x)
+		w.keep(x, 1)
 	}
 	require.Same(t, b, w.take(project, "b"))
 	require.Zero(t, left, "what is taken is not ended")
@@ -112,4 +112,55 @@ func TestWhatRestsMakesPlace(t *testing.T) {
 	require.Equal(t, 2, left)
 	require.Nil(t, w.take(project, "c"))
 	require.Equal(t, []int{0, 0, 2}, sandbox.counts())
+}
+
+// TestAFunctionAsksForWarmSandboxes: those that it asks for stay when others need place, and rest for longer; what is more does not.
+func TestAFunctionAsksForWarmSandboxes(t *testing.T) {
+	t.Parallel()
+	sandbox := &restSandbox{}
+	began := time.Now()
+	project := uuid.New()
+	box := func(digest string, asked int) *warmBox {
+		session := &restSession{fakeSession{&sandbox.fakeSandbox}, sandbox}
+		return &warmBox{lease: &client.Lease{Project: project, BundleDigest: digest}, session: session, leave: func() {}, since: began, asked: asked}
+	}
+	var w warmBoxes
+	for _, x := range []*warmBox{box("two", 2), box("plain", 0), box("two", 2), box("two", 2)} {
+		w.keep(x, 4)
+	}
+	require.Equal(t, 3, w.resting(project, "two"))
+	require.Nil(t, w.take(project, "another"))
+	require.Equal(t, []int{2, 1}, []int{w.resting(project, "two"), w.resting(project, "plain")}, "the third that nobody asked for made place, as the oldest")
+	require.Nil(t, w.take(project, "another"))
+	require.Nil(t, w.take(project, "another"))
+	require.Equal(t, []int{2, 0}, []int{w.resting(project, "two"), w.resting(project, "plain")}, "those that are asked for make none")
+
+	w.keep(box("plain", 0), 4)
+	w.tire(began.Add(warmFor))
+	require.Equal(t, []int{2, 0}, []int{w.resting(project, "two"), w.resting(project, "plain")})
+	w.tire(began.Add(keptWarmFor - 1))
+	require.Equal(t, 2, w.resting(project, "two"))
+	w.keep(box("one", 1), 2)
+	require.Equal(t, []int{1, 1}, []int{w.resting(project, "two"), w.resting(project, "one")}, "no more rest than there are places")
+	w.tire(began.Add(keptWarmFor))
+	require.False(t, w.any(allWarm))
+}
+
+// TestSpareSandboxesAreOpened: a function that asks for three finds as many as there are workers, after its first lease.
+func TestSpareSandboxesAreOpened(t *testing.T) {
+	t.Parallel()
+	f, s := newFakeServer(t, 1)
+	f.bundle = packedWith(t, "warm = 3\n", "def handler(x):\n    return 2 * x['n']\n")
+	o := testOptions(t, s)
+	o.Workers = 2
+	sandbox := &restSandbox{}
+	o.Sandbox = sandbox
+	stop := start(t, o)
+	f.untilResults(1)
+	f.until("a second one is opened", func() bool { return slices.Equal(sandbox.counts(), []int{2, 0, 0}) })
+	f.set(func() { f.shards = append(f.shards, client.LeasedShard{Shard: 8, Input: `{"n":8}`}) })
+	f.untilResults(2)
+	f.until("it rests again", func() bool { return slices.Equal(sandbox.counts(), []int{2, 1, 0}) })
+	require.NoError(t, stop())
+	require.Equal(t, []int{2, 1, 2}, sandbox.counts(), "none outlives the agent")
 }

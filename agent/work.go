@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ostraka/ostraka/agent/isolation"
+	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
 )
 
@@ -20,6 +21,7 @@ const maxUnsent = 256
 type work struct {
 	*agent
 	lease   *heldLease
+	bundle  *bundle.Bundle
 	session isolation.Session
 	leave   func() // frees what was reserved
 	box     *box

@@ -148,6 +148,8 @@ func (w *worker) serveHeld(soft, hard context.Context, held *heldLease) error {
 		w.size.Done(done, time.Since(began), held.ttl())
 		if err != nil || done < len(lease.Shards) || !work.rest(soft) {
 			err = errors.Join(err, work.close())
+		} else {
+			work.openSpares(soft)
 		}
 		if err == nil && work.box.ending() != "" {
 			err = errTerminated
@@ -248,7 +250,7 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &work{agent: w.agent, lease: held, session: session, leave: leave, box: w.boxes.open(held, w.sandboxFor(&b.Manifest).Level(), session, plan)}, nil
+	return &work{agent: w.agent, lease: held, bundle: b, session: session, leave: leave, box: w.boxes.open(held, w.sandboxFor(&b.Manifest).Level(), session, plan)}, nil
 }
 
 // open reserves what a function may use, and wakes the sandbox that rests for it or opens one.

@@ -46,19 +46,23 @@ const (
 	MaxAssumeHostile = 0.49
 	// MaxConfirmBytes is the largest condition over outputs, in bytes: that of any expression.
 	MaxConfirmBytes = 4 << 10
+	// MaxWarm is the most sandboxes of one function that a function may ask an agent to keep.
+	MaxWarm = 16
 	// RecheckAll has the server execute every shard as well.
 	RecheckAll = "all"
 )
 
 // Manifest is what function.toml says, with defaults filled in and checked.
 type Manifest struct {
-	Name         string       `json:"name"`
-	Description  string       `json:"description,omitempty"`
-	Entrypoint   string       `json:"entrypoint,omitempty"` // module:callable; empty when Script is set
-	Script       string       `json:"script,omitempty"`     // a file that reads stdin and writes stdout
-	Entry        string       `json:"entry,omitempty"`      // the module of a function in WebAssembly, and then neither of the above
-	Runtime      string       `json:"runtime"`
-	Network      string       `json:"network"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	Entrypoint  string `json:"entrypoint,omitempty"` // module:callable; empty when Script is set
+	Script      string `json:"script,omitempty"`     // a file that reads stdin and writes stdout
+	Entry       string `json:"entry,omitempty"`      // the module of a function in WebAssembly, and then neither of the above
+	Runtime     string `json:"runtime"`
+	Network     string `json:"network"`
+	// Warm is how many sandboxes with the function imported an agent keeps for its next leases, where its owner allows that.
+	Warm         int          `json:"warm,omitempty"`
 	MinIsolation Isolation    `json:"min_isolation"`
 	Limits       Limits       `json:"limits"`
 	Verification Verification `json:"verification"`
@@ -134,6 +138,9 @@ func (m *Manifest) check() error {
 	}
 	if m.Network != NetworkNone {
 		return fmt.Errorf("network = %q: functions have no network; leave the line out or write %q", m.Network, NetworkNone)
+	}
+	if m.Warm < 0 || m.Warm > MaxWarm {
+		return fmt.Errorf("warm = %d: an agent keeps 0 to %d sandboxes of a function", m.Warm, MaxWarm)
 	}
 	if err := m.checkEntry(); err != nil {
 		return err

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,4 +231,16 @@ rules = [{ at = 0, do = "recheck" }]
 		{Module: "anomaly", Params: json.RawMessage(`{"fields":["n"],"threshold":6}`), Rules: []ResultRule{{At: 0, Do: "recheck"}}},
 		{Module: "mine", Rules: []ResultRule{{At: 0.5, Do: "flag"}, {At: 0.9, Do: "review"}}},
 	}, m.Heuristics, "in the order of their names")
+}
+
+func TestWarmIsBounded(t *testing.T) {
+	for text, wrong := range map[string]bool{"0": false, "1": false, "16": false, "17": true, "-1": true} {
+		m, err := ParseManifest([]byte("name = \"f\"\nwarm = " + text + "\n"))
+		if wrong {
+			require.ErrorContains(t, err, "warm = "+text+": an agent keeps 0 to 16 sandboxes of a function")
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, text, strconv.Itoa(m.Warm))
+	}
 }

@@ -24,6 +24,7 @@ type manifestFile struct {
 	Entry        *string                  `toml:"entry"`
 	Runtime      *string                  `toml:"runtime"`
 	Network      *string                  `toml:"network"`
+	Warm         int                      `toml:"warm"`
 	MinIsolation *string                  `toml:"min_isolation"`
 	Limits       limitsFile               `toml:"limits"`
 	Verification *verifyFile              `toml:"verification"`
@@ -132,6 +133,7 @@ func (f *manifestFile) manifest() (Manifest, error) {
 		Description: f.Description,
 		Runtime:     or(f.Runtime, RuntimePython3),
 		Network:     or(f.Network, NetworkNone),
+		Warm:        f.Warm,
 		Script:      or(f.Script, ""),
 		Entry:       or(f.Entry, ""),
 	}

@@ -1,0 +1,48 @@
+package agent
+
+import "context"
+
+// openSpares opens further sandboxes of a function that asks for some (`warm`), once one of it rests: so many rest then as it asks for,
+// and as there are places and room. What cannot be had is no error: the next lease opens what it needs.
+func (w *work) openSpares(soft context.Context) {
+	m := &w.bundle.Manifest
+	if m.Warm < 2 || len(m.Volumes) > 0 { // a volume is lent to one lease
+		return
+	}
+	w.sparing.Lock()
+	defer w.sparing.Unlock()
+	ctx, cancel := both(soft, w.lease.fresh)
+	defer cancel(nil)
+	for !over(ctx) && !w.keeperRests() && !w.orders.holds(w.lease.Lease) {
+		places, _ := w.keeper.allowed()
+		working := w.leases.of(w.lease.Project, w.lease.BundleDigest) - 1 // without this one, which is over
+		if working+w.warm.resting(w.lease.Project, w.lease.BundleDigest) >= min(m.Warm, places) {
+			return
+		}
+		if !w.openSpare(ctx) {
+			return
+		}
+	}
+}
+
+// openSpare opens one and has it rest, and says whether it does.
+func (w *work) openSpare(ctx context.Context) bool {
+	p, needs := w.keeper.current(), reserved(&w.bundle.Manifest)
+	leave, err := w.room.take(&p, &needs, 0)
+	if err != nil {
+		return false
+	}
+	session, err := w.agent.openIn(ctx, w.lease, w.bundle, nil)
+	if err != nil {
+		leave()
+		w.log.Debug("a spare sandbox could not be opened", "function", w.lease.Function, "error", err)
+		return false
+	}
+	if rests, able := session.(restingSession); able && rests.Rest() {
+		w.keepWarm(rests, leave)
+		return true
+	}
+	_ = session.Close() // nothing waits for it
+	leave()
+	return false
+}
