@@ -199,6 +199,10 @@ func (f *fake) JobStats(context.Context, uuid.UUID, uuid.UUID) (jobs.JobStats, e
 	return jobs.JobStats{Accepted: 1, LookedAt: 1, Slowest: []jobs.ShardStats{{Agent: uuid.New()}}, Largest: []jobs.ShardStats{}}, f.begin()
 }
 
+func (f *fake) Combine(_ context.Context, _, job uuid.UUID) (aggregation.CombinedAnswer, error) {
+	return aggregation.CombinedAnswer{Jobs: []uuid.UUID{job}, Count: 1, Answer: json.RawMessage("1")}, f.begin()
+}
+
 func (f *fake) GetChain(_ context.Context, _, job uuid.UUID) (submit.JobChain, error) {
 	return submit.JobChain{Root: job, Jobs: []submit.ChainJob{{ID: job, State: functions.JobFinished}}, Decisions: []submit.RuleDecision{{JobID: job, Outcome: "made", Seen: map[string]string{}}}}, f.begin()
 }

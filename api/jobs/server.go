@@ -21,6 +21,7 @@ type Service interface {
 	Receipts
 	JobMetrics
 	Chains
+	Combinations
 	Results
 	Rules
 	Schedules
@@ -49,5 +50,6 @@ func Register(to *rest.Server, service Service) {
 	s.archiveOperations()
 	s.metricsOperations()
 	s.chainOperations()
+	s.combinedOperations()
 	s.trustOperations()
 }

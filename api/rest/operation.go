@@ -127,6 +127,8 @@ func (op Operation) describe(registry huma.Registry) huma.Operation {
 			h.Security = append(h.Security, map[string][]string{SchemeSession: {}})
 		}
 		h.Extensions[RolesExtension] = op.Access.Roles
+	default: // nobody needs a key; huma leaves an empty list out
+		h.Extensions["security"] = []any{}
 	}
 	if op.Method == http.MethodPost {
 		h.Parameters = append(h.Parameters, idempotencyKeyParam())

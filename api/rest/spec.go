@@ -54,6 +54,8 @@ func RefTo(s *huma.Schema) map[string]any { return map[string]any{"$ref": s.Ref}
 // may have fields that a client does not know yet, while what clients write may not.
 func Settle(spec *huma.OpenAPI) {
 	registry := spec.Components.Schemas
+	spec.Servers = []*huma.Server{{URL: "/", Description: "The server that gave this out."}}
+	listCodes(registry)
 	written := map[string]bool{}
 	for _, path := range spec.Paths {
 		for _, op := range []*huma.Operation{path.Post, path.Put, path.Patch} {
@@ -71,6 +73,20 @@ func Settle(spec *huma.OpenAPI) {
 			schema.AdditionalProperties = nil
 		}
 	}
+}
+
+// listCodes has the specification list what `code` of a problem can be.
+func listCodes(registry huma.Registry) {
+	problem := registry.Map()["Problem"]
+	if problem == nil {
+		return
+	}
+	code := problem.Properties["code"]
+	for _, e := range Explained() {
+		code.Enum = append(code.Enum, e.Code)
+	}
+	code.Description += " Later versions have further ones. /docs/problems says what each means."
+	code.Extensions = map[string]any{"x-go-type": "string"}
 }
 
 // collect finds the names of the schemas that a schema refers to, itself included.

@@ -66,6 +66,7 @@ func (o *functionGetOptions) run(ctx context.Context) error {
 		{"verification", verificationText(f.Manifest.Verification)},
 		{"aggregator", aggregatorText(f.Manifest.Aggregator)},
 		{"isolation", "at least " + f.Manifest.MinIsolation},
+		{"warm", warmText(f.Manifest.Warm)},
 		{"memory", bundle.FormatBytes(f.Manifest.Limits.MemoryBytes)},
 		{"time", timeText(f.Manifest.Limits)},
 	})
@@ -93,4 +94,11 @@ func aggregatorText(a *client.Aggregator) string {
 		return ""
 	}
 	return a.Module
+}
+
+func warmText(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d on each agent", n)
 }

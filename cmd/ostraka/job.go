@@ -15,7 +15,7 @@ func newJob(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("job", "Run functions over partitioned inputs",
 		newJobRun(t, server), newJobRerun(t, server), newJobPlan(t, server), newJobList(t, server), newJobGet(t, server), newJobWatch(t, server), newJobExplain(t, server),
 		newJobResults(t, server), newJobShards(t, server), newJobShard(t, server), newJobEvents(t, server),
-		newJobArtifacts(t, server), newJobResolve(t, server), newJobRetry(t, server), newJobReaggregate(t, server), newJobAggregations(t, server), newJobSetPriority(t, server), newJobCancel(t, server), newJobDelete(t, server), newJobArchive(t, server), newJobReceipt(t, server), newJobMetrics(t, server), newJobStats(t, server), newJobChain(t, server), newJobFollowUp(t, server))
+		newJobArtifacts(t, server), newJobResolve(t, server), newJobRetry(t, server), newJobReaggregate(t, server), newJobCombine(t, server), newJobCombine(t, server), newJobAggregations(t, server), newJobSetPriority(t, server), newJobCancel(t, server), newJobDelete(t, server), newJobArchive(t, server), newJobReceipt(t, server), newJobMetrics(t, server), newJobStats(t, server), newJobChain(t, server), newJobFollowUp(t, server))
 }
 
 // ended says whether a job's state is final.

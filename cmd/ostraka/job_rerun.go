@@ -15,6 +15,8 @@ type jobRerunOptions struct {
 	jobOptions
 	wait    bool
 	timeout time.Duration
+	failed  bool
+	version int64
 }
 
 func newJobRerun(t *terminal, server *serverFlags) *cobra.Command {
@@ -23,14 +25,21 @@ func newJobRerun(t *terminal, server *serverFlags) *cobra.Command {
 		Use: "rerun JOB", Short: "Run a job again, as a new one",
 		Long: `Run a job once more: the same version of the function, the same input, verified and folded in the same
 way, by the newest versions of its modules. It is a new job; the old one stays as it is. Agents with an incident in the old job, and the other
-agents of their owners, have no part in the new one, so that this is what to do about an incident ("ostraka incident list").`,
-		Example: "  ostraka job rerun JOB --wait",
-		Args:    arguments(1), ValidArgsFunction: server.complete(jobIDs),
+agents of their owners, have no part in the new one, so that this is what to do about an incident ("ostraka incident list").
+
+With --failed only the shards that failed run again, by the newest version of the function or by that of --version: mend it, push it,
+and run them. "ostraka job combine" then folds what both jobs have accepted to one answer, which --wait prints.`,
+		Example: "  ostraka job rerun JOB --wait\n" +
+			"  ostraka job rerun JOB --failed --wait\n" +
+			"  ostraka job rerun JOB --failed --version 3",
+		Args: arguments(1), ValidArgsFunction: server.complete(jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
 	}
 	f := cmd.Flags()
 	o.register(f)
 	f.BoolVar(&o.wait, "wait", false, "wait until the new job ends")
+	f.BoolVar(&o.failed, "failed", false, "only the shards that failed, by the newest version of the function")
+	f.Int64Var(&o.version, "version", 0, "with --failed: by this version")
 	f.DurationVar(&o.timeout, "timeout", 0, "how long to wait at most, for example 10m; the job goes on")
 	return cmd
 }
@@ -42,6 +51,9 @@ func (o *jobRerunOptions) run(ctx context.Context, job string) error {
 	if o.timeout < 0 || o.timeout > 0 && !o.wait {
 		return usageError("--timeout is how long to --wait")
 	}
+	if o.version != 0 && !o.failed {
+		return usageError("--version goes with --failed: a job that runs again as a whole keeps its version")
+	}
 	c, id, err := o.server.connectAbout(ctx, "job", job)
 	if err != nil {
 		return err
@@ -50,11 +62,18 @@ func (o *jobRerunOptions) run(ctx context.Context, job string) error {
 	if err != nil {
 		return err
 	}
-	return o.again(ctx, c, old.Value)
+	want := sameAgain(old.Value)
+	if o.failed {
+		if want.Partition, err = o.failedShards(ctx, c, old.Value); err != nil {
+			return err
+		}
+		want.Version = o.version
+	}
+	return o.again(ctx, c, old.Value, want)
 }
 
-func (o *jobRerunOptions) again(ctx context.Context, c *connection, old client.Job) error {
-	submitted, err := submitJob(ctx, c, sameAgain(old), uuid.NewString())
+func (o *jobRerunOptions) again(ctx context.Context, c *connection, old client.Job, want client.JobRequest) error {
+	submitted, err := submitJob(ctx, c, want, uuid.NewString())
 	if err != nil {
 		return err
 	}
@@ -63,7 +82,10 @@ func (o *jobRerunOptions) again(ctx context.Context, c *connection, old client.J
 		return showJob(o.terminal, &o.outputFlag, submitted.Raw, submitted.Value)
 	}
 	run := &jobRunOptions{outputFlag: o.outputFlag, terminal: o.terminal, server: o.server, function: old.Function, timeout: o.timeout}
-	return run.await(ctx, c, submitted.Value.ID)
+	if err := run.await(ctx, c, submitted.Value.ID); err != nil || !o.failed || o.json() || old.Aggregator == nil {
+		return err
+	}
+	return printCombined(ctx, o.terminal, &o.outputFlag, c, submitted.Value.ID)
 }
 
 // sameAgain asks for what a job was: where nothing was asked for that is said, too, since the function's newest version may say otherwise.
