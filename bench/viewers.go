@@ -63,7 +63,7 @@ func watch(ctx context.Context, s *server, job uuid.UUID, n int) (stop func() er
 		return response, err
 	}
 	for range n {
-		all.Go(func() { failed <- follow(get, project+"/events?topics=job:"+job.String()) })
+		all.Go(func() { failed <- follow(get, project+"/events?topics=jobs,flags,agents,job:"+job.String()) })
 		all.Go(func() { failed <- redraw(ctx, get, project+"/jobs/"+job.String()+"/map?mode=pages") })
 	}
 	return func() error {

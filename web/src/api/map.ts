@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { ProblemError, type Problem, type Schemas } from "./client";
+import { api, must, type Schemas } from "./client";
 import { parseJSON } from "./json";
 import { states } from "../ui/state";
 
@@ -32,15 +32,15 @@ export const mapQuery = (project: string, job: string, mode: MapMode, from?: num
     queryKey: ["map", project, job, mode, from, to],
     queryFn: async ({ client, queryKey }): Promise<JobMap> => {
       const old = client.getQueryData<JobMap>(queryKey);
-      const query = new URLSearchParams({ mode, ...(from !== undefined ? { from: String(from) } : {}), ...(to !== undefined ? { to: String(to) } : {}), ...(old ? { since: old.tag } : {}) });
-      const answer = await fetch(`/v1/projects/${project}/jobs/${job}/map?${query}`, { credentials: "same-origin", cache: "no-store", headers: old ? { "If-None-Match": old.tag } : {} });
-      if (answer.status === 304 && old) return old;
-      if (!answer.ok) throw new ProblemError(parseJSON(await answer.text()) as Problem);
-      const body = new Uint8Array(await answer.arrayBuffer());
+      const answer = await api.GET("/v1/projects/{project}/jobs/{job}/map", {
+        params: { path: { project, job }, query: { mode, from, to, since: old?.tag }, header: old && { "If-None-Match": old.tag } }, parseAs: "arrayBuffer", cache: "no-store",
+      });
+      if (answer.response.status === 304 && old) return old;
+      const body = new Uint8Array((await must(Promise.resolve(answer))) as unknown as ArrayBuffer);
       const line = body.indexOf(10);
       const head = parseJSON(new TextDecoder().decode(body.subarray(0, line))) as Schemas["MapHead"];
       const rest = body.subarray(line + 1);
-      return { head, bytes: head.delta && old ? changed(old.bytes, rest) : rest, tag: answer.headers.get("ETag") ?? "" };
+      return { head, bytes: head.delta && old ? changed(old.bytes, rest) : rest, tag: answer.response.headers.get("ETag") ?? "" };
     },
   });
 

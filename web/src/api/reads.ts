@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { api, must } from "./client";
+import { api, must, type Schemas } from "./client";
 import { whoAmI } from "./session";
 
 export const sessionQuery = queryOptions({ queryKey: ["session"], queryFn: whoAmI, staleTime: 60_000 });
@@ -24,9 +24,9 @@ export const shardQuery = (project: string, job: string, number: number) =>
 export const eventsQuery = (project: string, job: string) =>
   queryOptions({
     queryKey: ["events", project, job],
-    queryFn: async () => {
-      const all = [];
-      for (let since = 0; ; ) {
+    queryFn: async ({ client, queryKey }) => {
+      const all = [...(client.getQueryData<Schemas["Event"][]>(queryKey) ?? [])]; // what has happened stays as it is
+      for (let since = all.at(-1)?.seq ?? 0; ; ) {
         const log = await must(api.GET("/v1/projects/{project}/jobs/{job}/event-log", { params: { path: { project, job }, query: { since, limit: 500 } } }));
         all.push(...log.items);
         if (log.items.length < 500 || log.next === since || all.length >= 5000) return all;

@@ -1,24 +1,17 @@
-import { useEffect, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
 
-import type { Schemas } from "./client";
-import { parseJSON } from "./json";
-import { usePrefs } from "../lib/prefs";
+import { flagsQuery } from "./reads";
+import { useStream, useUntold } from "./stream";
+import { waits } from "../pages/flag-words";
 
 /** How far the server counts what waits; one more stands for "more". */
-export const countedTo = 10_000;
+const countedTo = 10_000;
 
-/** How many flags of a project wait for people, by its stream of changes; undefined until that has said so. A list of flags is only its first page. */
-export function useWaiting(project: string): number | undefined {
-  const { live } = usePrefs();
-  const [heard, setHeard] = useState<{ project: string; open: number }>();
-  useEffect(() => {
-    if (!live) return;
-    const stream = new EventSource(`/v1/projects/${project}/events?topics=flags`);
-    stream.addEventListener("flags", (e) => {
-      const { open } = parseJSON((e as MessageEvent<string>).data) as Schemas["FlagsLook"];
-      setHeard({ project, open: Number(open) });
-    });
-    return () => stream.close();
-  }, [project, live]);
-  return heard?.project === project ? heard.open : undefined;
+/** How many flags of a project wait for people, and whether there are more than that: by its stream, or until that has said so by the first page of the list. */
+export function useWaiting(project: string): { open: number; more: boolean } {
+  const { waiting } = useStream();
+  const told = waiting !== undefined;
+  const flags = useQuery({ ...flagsQuery(project, { state: "open" }), enabled: !!project && !told, refetchInterval: useUntold(5000) });
+  if (told) return { open: Math.min(waiting, countedTo), more: waiting > countedTo };
+  return { open: flags.data?.items.filter(waits).length ?? 0, more: !!flags.data?.next_cursor };
 }

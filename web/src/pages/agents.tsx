@@ -5,6 +5,7 @@ import { Fragment, lazy, Suspense, useState } from "react";
 import css from "./job.module.css";
 import { api, must, type Schemas } from "../api/client";
 import { agentsQuery, flagsQuery, sandboxesQuery } from "../api/reads";
+import { useUntold } from "../api/stream";
 import { bytes, digits, duration, plural } from "../lib/format";
 import { useEvery } from "../lib/prefs";
 import { Ask, AsCalls, Id, visible, When } from "../ui/bits";
@@ -45,7 +46,7 @@ function Evidence({ agent: a }: { agent: Agent }) {
 
 export function AgentsPage() {
   const { project } = useParams({ from: "/signed/p/$project/agents" });
-  const agents = useQuery({ ...agentsQuery(project), refetchInterval: useEvery(3000) });
+  const agents = useQuery({ ...agentsQuery(project), refetchInterval: useUntold(3000) });
   const rank = (a: Agent) => (a.state === "pending" ? 0 : a.caught_at ? 1 : seen(a) ? 2 : 3);
   return (
     <div className={ui.page}>

@@ -5,8 +5,8 @@ import { useMemo, useRef } from "react";
 import type { Schemas } from "../api/client";
 import { mapQuery, pageCounts, pageSize, shardCounts, singleAtMost, type JobMap, type MapMode } from "../api/map";
 import { eventsQuery, flagsQuery } from "../api/reads";
+import { useUntold } from "../api/stream";
 import { digits, duration, percent, plural } from "../lib/format";
-import { useEvery } from "../lib/prefs";
 import { Mosaic } from "../ui/mosaic";
 import type { Tile } from "../ui/mosaic-draw";
 import { Card, Loaded } from "../ui/panel";
@@ -63,7 +63,7 @@ function useTaken(map: JobMap | undefined, key: string, standing: (map: JobMap) 
 export function JobMosaic({ project, job, ended }: { project: string; job: Schemas["Job"]; ended: boolean }) {
   const search = useSearch({ strict: false }) as { page?: string; from?: string; to?: string; only?: Shown; colour?: Mode };
   const navigate = useNavigate();
-  const every = useEvery(1500);
+  const every = useUntold(1500);
   const w = windowOf(job.shards.total, search);
   const mode: MapMode = w.byPage ? "pages" : search.colour && search.colour in modes ? search.colour : "state";
   const map = useQuery({ ...mapQuery(project, job.id, mode, w.from, w.to), enabled: job.shards.total > 0, refetchInterval: ended ? false : every, placeholderData: keepPreviousData, staleTime: ended ? Infinity : 400 });

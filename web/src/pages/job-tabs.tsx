@@ -3,8 +3,8 @@ import { Link, useSearch } from "@tanstack/react-router";
 
 import { api, must, type Schemas } from "../api/client";
 import { eventsQuery } from "../api/reads";
+import { useUntold } from "../api/stream";
 import { bytes, digits, duration, plural } from "../lib/format";
-import { useEvery } from "../lib/prefs";
 import { eventWords } from "../lib/words";
 import { Id, Json, visible, When } from "../ui/bits";
 import { Card, Loaded, More, Nothing, Trouble } from "../ui/panel";
@@ -80,7 +80,7 @@ function Shards({ project, job }: { project: string; job: Schemas["Job"] }) {
 }
 
 function Answers({ project, job }: { project: string; job: Schemas["Job"] }) {
-  const every = useEvery(5000);
+  const every = useUntold(5000);
   const runs = useQuery({
     queryKey: ["aggregations", project, job.id],
     queryFn: () => must(api.GET("/v1/projects/{project}/jobs/{job}/aggregations", { params: { path: { project, job: job.id } } })),
@@ -143,7 +143,7 @@ function Chain({ project, job }: { project: string; job: Schemas["Job"] }) {
   const chain = useQuery({
     queryKey: ["chain", project, job.id],
     queryFn: () => must(api.GET("/v1/projects/{project}/jobs/{job}/chain", { params: { path: { project, job: job.id } } })),
-    refetchInterval: useEvery(5000),
+    refetchInterval: useUntold(5000),
   });
   return (
     <Loaded query={chain}>

@@ -4,11 +4,10 @@ import { lazy, Suspense, useEffect, useMemo, useRef } from "react";
 
 import css from "./job.module.css";
 import { api, must, type Schemas } from "../api/client";
-import { useFollow, type Sample } from "../api/follow";
 import { agentsQuery, eventsQuery, explainQuery, flagsQuery, jobQuery, sandboxesQuery, sessionQuery } from "../api/reads";
+import { useStream, useUntold, type Sample } from "../api/stream";
 import { digits, duration, percent, plural } from "../lib/format";
 import { endedStates } from "../lib/jobs";
-import { useEvery } from "../lib/prefs";
 import { eventWords, partitionWords, policyWords } from "../lib/words";
 import { Ask, AsCalls, Id, Json, When } from "../ui/bits";
 import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
@@ -25,11 +24,11 @@ export function JobPage() {
   const { project, job: id } = useParams({ from: "/signed/p/$project/jobs/$job" });
   const { tab = "map" } = useSearch({ strict: false }) as { tab?: Tab };
   const client = useQueryClient();
-  const every = useEvery(5000);
+  const every = useUntold(5000);
   const job = useQuery({ ...jobQuery(project, id), refetchInterval: (q) => (q.state.data && endedStates.has(q.state.data.state) ? false : every) });
   const ended = job.data ? endedStates.has(job.data.state) : false;
   useQuery(eventsQuery(project, id));
-  const { samples } = useFollow(project, id, ended || !job.data);
+  const { samples } = useStream();
   const { data: who } = useQuery(sessionQuery);
   if (!job.data) return <Loaded query={job} height={420}>{() => null}</Loaded>;
   const j = job.data;
@@ -253,7 +252,7 @@ function Answer({ job }: { job: Schemas["Job"] }) {
 }
 
 function Why({ project, job }: { project: string; job: string }) {
-  const every = useEvery(3000);
+  const every = useUntold(3000);
   const why = useQuery({ ...explainQuery(project, job), refetchInterval: every, placeholderData: keepPreviousData });
   if (!why.data) return null;
   return (
@@ -289,7 +288,7 @@ function Trust({ job }: { job: Schemas["Job"] }) {
 }
 
 function AtWork({ project, job }: { project: string; job: string }) {
-  const every = useEvery(2000);
+  const every = useUntold(2000);
   const running = useQuery({ ...sandboxesQuery(project, { job, running: true }), refetchInterval: every });
   const by = new Map<string, Schemas["Sandbox"][]>();
   for (const s of running.data?.items ?? []) by.set(s.agent_name, [...(by.get(s.agent_name) ?? []), s]);

@@ -3,10 +3,10 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 
 import css from "./jobs.module.css";
 import { api, must, type Schemas } from "../api/client";
+import { useUntold } from "../api/stream";
 import { endedStates } from "../lib/jobs";
 import { partitionWords } from "../lib/words";
 import { digits, duration, percent } from "../lib/format";
-import { useEvery } from "../lib/prefs";
 import { AsCalls, Id, When } from "../ui/bits";
 import { AskBulk, mayBulk } from "../ui/bulk";
 import { Card, More, Nothing, Trouble } from "../ui/panel";
@@ -31,7 +31,7 @@ export function JobsPage() {
     })),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor,
-    refetchInterval: useEvery(3000),
+    refetchInterval: useUntold(3000),
     placeholderData: keepPreviousData,
   });
   const items = jobs.data?.pages.flatMap((p) => p.items) ?? [];

@@ -4,7 +4,8 @@ import { Link, useParams } from "@tanstack/react-router";
 import css from "./job.module.css";
 import { api, must } from "../api/client";
 import { agentsQuery, flagsQuery } from "../api/reads";
-import { countedTo, useWaiting } from "../api/waiting";
+import { useUntold } from "../api/stream";
+import { useWaiting } from "../api/waiting";
 import { digits, plural } from "../lib/format";
 import { endedStates } from "../lib/jobs";
 import { useEvery } from "../lib/prefs";
@@ -17,7 +18,7 @@ import { JobTable } from "./jobs";
 
 export function OverviewPage() {
   const { project } = useParams({ from: "/signed/p/$project/overview" });
-  const every = useEvery(4000);
+  const every = useUntold(4000);
   const jobs = useQuery({
     queryKey: ["overview-jobs", project],
     queryFn: () => must(api.GET("/v1/projects/{project}/jobs", { params: { path: { project }, query: { limit: 50 } } })),
@@ -28,9 +29,8 @@ export function OverviewPage() {
   const switches = useQuery({
     queryKey: ["project-switches", project],
     queryFn: () => must(api.GET("/v1/projects/{project}/killswitches", { params: { path: { project } } })),
-    refetchInterval: every,
+    refetchInterval: useEvery(4000),
   });
-  const waiting = useWaiting(project);
   const name = useAgentNames(project);
   const now = Date.now();
   const online = (agents.data ?? []).filter((a) => a.last_seen_at && now - Date.parse(a.last_seen_at) < 60_000 && a.state === "active" && !a.caught_at);
@@ -38,9 +38,7 @@ export function OverviewPage() {
   const items = jobs.data?.items ?? [];
   const going = items.filter((j) => !endedStates.has(j.state));
   const listed = (flags.data?.items ?? []).filter(waits);
-  const more = !!flags.data?.next_cursor; // what waits may stand on a later page
-  const wait = Math.max(waiting ?? 0, listed.length);
-  const atLeast = wait > countedTo || (waiting === undefined && more);
+  const { open: wait, more } = useWaiting(project);
   const on = (switches.data?.items ?? []).filter((s) => !s.off_at);
   return (
     <div className={ui.page}>
@@ -49,7 +47,7 @@ export function OverviewPage() {
         <div className={css.number}><span>Jobs going on</span><b>{digits(going.length)}</b><small>{plural(going.reduce((n, j) => n + j.shards.open, 0), "open shard")}</small></div>
         <div className={css.number}><span>Agents at hand</span><b>{digits(online.length)}</b><small>of {digits(agents.data?.length ?? 0)}</small></div>
         <div className={css.number}><span>Caught</span><b style={caught.length ? { color: "var(--danger)" } : undefined}>{digits(caught.length)}</b><small>lent nothing any more</small></div>
-        <div className={css.number}><span>Wait for a person</span><b>{digits(Math.min(wait, countedTo))}{atLeast && "+"}</b><small>open flags</small></div>
+        <div className={css.number}><span>Wait for a person</span><b>{digits(wait)}{more && "+"}</b><small>open flags</small></div>
       </div>
       {on.map((s) => (
         <section key={s.id} className={css.caught} aria-label="Kill switch">
@@ -59,7 +57,7 @@ export function OverviewPage() {
         </section>
       ))}
       <Card title="Needs attention" flush>
-        <Loaded query={flags} height={80} empty={() => listed.length === 0} none={wait > 0 || atLeast ? <Nothing title={wait > 0 ? `${plural(Math.min(wait, countedTo), "flag")} wait${wait === 1 ? "s" : ""} for a person.` : "There are more flags than are listed here."}><Link to="/p/$project/review" params={{ project }}>Go to the review</Link></Nothing> : <Nothing title="Nothing needs you." />}>
+        <Loaded query={flags} height={80} empty={() => listed.length === 0} none={wait > 0 || more ? <Nothing title={wait > 0 ? `${plural(wait, "flag")} wait${wait === 1 ? "s" : ""} for a person.` : "There are more flags than are listed here."}><Link to="/p/$project/review" params={{ project }}>Go to the review</Link></Nothing> : <Nothing title="Nothing needs you." />}>
           {() => (
             <table className={ui.table}>
               <tbody>

@@ -5,9 +5,9 @@ import { useEffect, useRef, useState } from "react";
 import css from "./shard.module.css";
 import { api, must, type Schemas } from "../api/client";
 import { flagsQuery, sessionQuery } from "../api/reads";
+import { useUntold } from "../api/stream";
 import { digits, plural } from "../lib/format";
 import { hold, useHeld } from "../lib/pending";
-import { useEvery } from "../lib/prefs";
 import { mayBulk, planBulk, startBulk } from "../ui/bulk";
 import { AsCalls, Id, Json, visible, When } from "../ui/bits";
 import { Card, Loaded, Nothing, Trouble } from "../ui/panel";
@@ -21,7 +21,7 @@ import { useAgentNames } from "./job";
 export function ReviewPage() {
   const { project } = useParams({ from: "/signed/p/$project/review" });
   const { state = "open", kind } = useSearch({ strict: false }) as { state?: "open" | "resolved"; kind?: string };
-  const flags = useQuery({ ...flagsQuery(project, { state, kind }), refetchInterval: useEvery(4000) });
+  const flags = useQuery({ ...flagsQuery(project, { state, kind }), refetchInterval: useUntold(4000) });
   const name = useAgentNames(project);
   return (
     <div className={ui.page}>

@@ -4,12 +4,14 @@ import { useEffect } from "react";
 
 import css from "./shell.module.css";
 import ui from "./ui.module.css";
-import { flagsQuery, projectQuery, sessionQuery } from "../api/reads";
+import { jobQuery, projectQuery, sessionQuery } from "../api/reads";
 import { signOut } from "../api/session";
+import { StreamProvider, useProjectStream } from "../api/stream";
+import { useWaiting } from "../api/waiting";
 import { short } from "../lib/format";
+import { endedStates } from "../lib/jobs";
 import { setPrefs, useEvery, usePrefs } from "../lib/prefs";
 import { sendHeld } from "../lib/pending";
-import { waits } from "../pages/flag-words";
 import { Undo } from "../pages/review-undo";
 import { Updated, Versions } from "./versions";
 import mark from "../mark.svg";
@@ -33,33 +35,43 @@ export function Signed() {
   const navigate = useNavigate();
   const location = useLocation();
   useEffect(() => {
-    if (who === null) void navigate({ to: "/sign-in", search: { to: location.href, ended: "1" } });
-  }, [who, navigate, location.href]);
+    if (who === null && location.pathname !== "/sign-in") void navigate({ to: "/sign-in", search: { to: location.href, ended: "1" } });
+  }, [who, navigate, location.pathname, location.href]);
+  const stream = useProjectStream(useProject(), useOpenJob());
   return (
-    <div className={css.frame}>
-      <a className={css.skip} href="#main">Skip to the page</a>
-      <aside className={css.side}>
-        <Link to="/" className={css.brand}>
-          <img src={mark} alt="" width={24} height={24} />
-          Ostraka
-        </Link>
-        <Nav />
-        <Foot />
-      </aside>
-      <div>
-        <header className={css.head}>
-          <Crumbs />
-          <Live />
-          <Look />
-        </header>
-        <main className={css.main} id="main" tabIndex={-1}>
-          <Updated />
-          <Undo />
-          <Outlet />
-        </main>
+    <StreamProvider value={stream}>
+      <div className={css.frame}>
+        <a className={css.skip} href="#main">Skip to the page</a>
+        <aside className={css.side}>
+          <Link to="/" className={css.brand}>
+            <img src={mark} alt="" width={24} height={24} />
+            Ostraka
+          </Link>
+          <Nav />
+          <Foot />
+        </aside>
+        <div>
+          <header className={css.head}>
+            <Crumbs />
+            <Live />
+            <Look />
+          </header>
+          <main className={css.main} id="main" tabIndex={-1}>
+            <Updated />
+            <Undo />
+            <Outlet />
+          </main>
+        </div>
       </div>
-    </div>
+    </StreamProvider>
   );
+}
+
+/** The job of the address, unless it has ended: nothing is told of it any more. */
+function useOpenJob(): string | undefined {
+  const { project, job } = useParams({ strict: false });
+  const { data } = useQuery({ ...jobQuery(project ?? "", job ?? ""), enabled: false });
+  return data && endedStates.has(data.state) ? undefined : job;
 }
 
 /** The project of the address, or that of whoever is signed in. */
@@ -72,8 +84,7 @@ export function useProject(): string | undefined {
 function Nav() {
   const project = useProject();
   const { data: who } = useQuery(sessionQuery);
-  const flags = useQuery({ ...flagsQuery(project ?? "", { state: "open" }), enabled: !!project, refetchInterval: useEvery(5000) });
-  const open = flags.data?.items.filter(waits).length ?? 0;
+  const { open, more } = useWaiting(project ?? "");
   if (!project || who?.role === "operator") {
     return (
       <nav className={css.nav} aria-label="Main">
@@ -90,7 +101,7 @@ function Nav() {
       <Link to="/p/$project/overview" params={{ project }}>Overview</Link>
       <Link to="/p/$project/jobs" params={{ project }}>Jobs</Link>
       <Link to="/p/$project/review" params={{ project }}>
-        Review {open > 0 && <span className={css.count} aria-label={`${open} open`}>{open}{flags.data?.next_cursor ? "+" : ""}</span>}
+        Review {open > 0 && <span className={css.count} aria-label={`${open} open`}>{open}{more && "+"}</span>}
       </Link>
       <Link to="/p/$project/agents" params={{ project }}>Agents</Link>
       <Link to="/p/$project/functions" params={{ project }}>Functions</Link>
