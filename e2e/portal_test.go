@@ -31,7 +31,7 @@ func TestPortal(t *testing.T) {
 		require.NoError(t, err, "%s", out)
 	}
 	// One after the other, as they stand here: the first ones say what there is not yet, and the last one needs something of everything.
-	for _, file := range []string{"portal", "steer", "stream", "pages"} {
+	for _, file := range []string{"portal", "steer", "stream", "push", "pages"} {
 		cmd := exec.CommandContext(t.Context(), "node", "--test", "test/"+file+".test.mjs")
 		cmd.Env, cmd.Dir = env, "../web"
 		out, err := cmd.CombinedOutput()

@@ -19,6 +19,7 @@ export default defineConfig({
       },
     },
   },
+  worker: { format: "es", rolldownOptions: { output: { entryFileNames: "assets/[name]-[hash].js" } } },
   server: {
     proxy: { "/v1": server, "/docs": server, "/ops": server, "/livez": server, "/readyz": server },
   },

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"io"
@@ -32,6 +33,7 @@ type ListFunctionVersionsInput struct {
 // PushFunctionInput pushes a function. The body is the bundle.
 type PushFunctionInput struct {
 	rest.InProject
+	Repack    bool   `query:"repack" doc:"Whether the body is a gzipped tar that another program has packed: it is packed anew, so that the bundle has the bytes, and the digest, that ostraka function push gives the same files."`
 	Signature string `header:"Ostraka-Signature" doc:"The owner's Ed25519 signature over the bundle, in base64; needed where the project has a signing key. It is over the lines ostraka-bundle/1, the project's ID, the function's name and the bundle's SHA-256 in hexadecimal, each ended by a line feed."`
 }
 
@@ -80,7 +82,11 @@ func (s *server) pushFunction(ctx context.Context, c *rest.Call, in *PushFunctio
 	if err != nil {
 		return nil, functions.Invalid("bad_bundle_signature", "the header Ostraka-Signature is not base64", "send the 64 bytes of the signature in base64")
 	}
-	v, created, err := s.service.PushFunction(ctx, c.Principal, project, c.Request.Body, signature)
+	body, err := in.packed(c.Request.Body)
+	if err != nil {
+		return nil, err
+	}
+	v, created, err := s.service.PushFunction(ctx, c.Principal, project, body, signature)
 	if err != nil {
 		return nil, rest.StreamError(err, bundle.MaxArchiveBytes)
 	}
@@ -88,6 +94,20 @@ func (s *server) pushFunction(ctx context.Context, c *rest.Call, in *PushFunctio
 		Status: rest.CreatedStatus(created), Body: v,
 		Location: "/v1/projects/" + string(in.Project) + "/functions/" + v.Name + "/versions/" + strconv.Itoa(v.Version),
 	}, nil
+}
+
+// packed is the bundle of a body, packed anew where the client asks for it.
+func (in *PushFunctionInput) packed(body io.Reader) (io.Reader, error) {
+	if !in.Repack {
+		return body, nil
+	}
+	b, err := bundle.Repack(body)
+	if err != nil {
+		return nil, rest.StreamError(&functions.Error{
+			Kind: functions.KindInvalid, Code: "bad_bundle", Message: err.Error(), Hint: "mend the files and push them again", Err: err,
+		}, bundle.MaxArchiveBytes)
+	}
+	return bytes.NewReader(b.Archive()), nil
 }
 
 func (s *server) listFunctions(ctx context.Context, c *rest.Call, in *rest.ListInProject) (*rest.Listed[functions.FunctionVersion], error) {

@@ -3,6 +3,7 @@ package bundle
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"os"
 	"path/filepath"
@@ -19,6 +20,7 @@ type entry struct {
 	content string
 	typ     byte
 	link    string
+	mode    int64 // 0o644 when left out
 }
 
 // forge writes an archive as an attacker would, without Pack's care.
@@ -32,7 +34,7 @@ func forge(t testing.TB, entries ...entry) []byte {
 		if typ == 0 {
 			typ = tar.TypeReg
 		}
-		h := &tar.Header{Typeflag: typ, Name: e.name, Linkname: e.link, Mode: 0o644}
+		h := &tar.Header{Typeflag: typ, Name: e.name, Linkname: e.link, Mode: cmp.Or(e.mode, 0o644)}
 		if typ == tar.TypeReg {
 			h.Size = int64(len(e.content))
 		}

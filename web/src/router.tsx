@@ -56,6 +56,7 @@ const fn = createRoute({ getParentRoute: () => project, path: "/functions/$name"
 const version = createRoute({ getParentRoute: () => project, path: "/functions/$name/v/$version", component: lazyRouteComponent(() => import("./pages/functions"), "VersionPage") });
 const run = createRoute({ getParentRoute: () => project, path: "/run", component: lazyRouteComponent(() => import("./pages/run"), "RunPage") });
 const bpsw = createRoute({ getParentRoute: () => project, path: "/bpsw", component: lazyRouteComponent(() => import("./pages/bpsw"), "BpswPage") });
+const push = createRoute({ getParentRoute: () => project, path: "/push", component: lazyRouteComponent(() => import("./pages/push"), "PushPage") });
 const modules = createRoute({ getParentRoute: () => project, path: "/modules", component: lazyRouteComponent(() => import("./pages/more"), "ModulesPage") });
 const moduleOf = createRoute({ getParentRoute: () => project, path: "/modules/$name", component: lazyRouteComponent(() => import("./pages/more"), "ModulePage") });
 const rules = createRoute({ getParentRoute: () => project, path: "/rules", component: lazyRouteComponent(() => import("./pages/more"), "RulesPage") });
@@ -90,7 +91,7 @@ const tree = root.addChildren([
   signed.addChildren([
     home, system, guardianOfAll, approvalsOfAll, bulksOfAll, bulkOfAll, auditOfAll,
     project.addChildren([
-      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, bpsw, modules, moduleOf, rules, schedules, schedule, workflows, workflow, workflowRun, webhooks, webhook, guardian, approvals, audit, bulks, bulk, archives, runtimes, settings,
+      projectHome, overview, jobs, job, shard, review, flag, agents, agent, functions, fn, version, run, push, bpsw, modules, moduleOf, rules, schedules, schedule, workflows, workflow, workflowRun, webhooks, webhook, guardian, approvals, audit, bulks, bulk, archives, runtimes, settings,
     ]),
   ]),
 ]);

@@ -27,7 +27,7 @@ async function oneOfEach() {
     "/overview": "/overview", "/jobs": "/jobs", "/jobs/$job": `/jobs/${job}`, "/jobs/$job/shards/$shard": `/jobs/${job}/shards/0`,
     "/review": "/review", "/review/$flag": `/review/${flags[0].id}`, "/agents": "/agents", "/agents/$agent": `/agents/${agent}`,
     "/functions": "/functions", "/functions/$name": "/functions/echo", "/functions/$name/v/$version": "/functions/echo/v/1", "/run": "/run?function=echo&kind=items&items=1", "/bpsw": "/bpsw",
-    "/modules": "/modules", "/modules/$name": `/modules/${module.name}`, "/rules": "/rules", "/schedules": "/schedules", "/schedules/$schedule": `/schedules/${schedule.id}`,
+    "/push": "/push", "/modules": "/modules", "/modules/$name": `/modules/${module.name}`, "/rules": "/rules", "/schedules": "/schedules", "/schedules/$schedule": `/schedules/${schedule.id}`,
     "/workflows": "/workflows", "/workflows/$name": "/workflows/bpsw", "/workflow-runs/$run": `/workflow-runs/${run.id}`, "/webhooks": "/webhooks", "/webhooks/$webhook": `/webhooks/${webhook.id}`,
     "/guardian": "/guardian", "/approvals": "/approvals", "/audit": "/audit", "/bulk": "/bulk", "/bulk/$bulk": `/bulk/${bulk.id}`, "/archives": "/archives", "/runtimes": "/runtimes", "/settings": "/settings",
   };

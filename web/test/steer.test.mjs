@@ -245,3 +245,55 @@ test("an agent's page draws its machine, and every page names the versions", asy
   nothingWrong();
   await context.close();
 });
+
+test("a job gets another priority, and is run once more as it was", async () => {
+  const waits = await call("POST", `${inAPI}/jobs`, { function: "echo", partition: { kind: "items", values: [1] }, policy: { quorum: 16 } });
+  const { page, context, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/jobs/${waits.id}`);
+  await page.getByLabel("Priority").selectOption("7");
+  await until("its priority", async () => (await call("GET", `${inAPI}/jobs/${waits.id}`)).priority === 7);
+  await page.getByRole("button", { name: "As CLI · curl" }).click();
+  await page.getByText(`ostraka job rerun ${waits.id}`).waitFor();
+  await page.keyboard.press("Escape");
+  await call("POST", `${inAPI}/jobs/${waits.id}/cancel`);
+  await page.getByRole("button", { name: "Rerun…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Run it" }).click();
+  await page.waitForURL((u) => /\/jobs\/[0-9a-f-]{36}$/.test(u.pathname) && !u.pathname.endsWith(waits.id));
+  const again = await call("GET", `${inAPI}/jobs/${page.url().split("/").at(-1)}`);
+  assert.equal(again.rerun_of, waits.id);
+  assert.equal(again.priority, 5, "more is for an owner to say");
+  assert.deepEqual([again.policy.quorum, again.partition, again.version], [16, (await call("GET", `${inAPI}/jobs/${waits.id}`)).partition, waits.version]);
+  await call("POST", `${inAPI}/jobs/${again.id}/cancel`);
+  nothingWrong();
+  await context.close();
+});
+
+test("one sandbox is ended, and what it had is lent again", async () => {
+  const job = await call("POST", `${inAPI}/jobs`, { function: "bpsw", partition: { kind: "range", from: "18446744073709551616", to: "18446744074109551616", size: "100000000" }, policy: { quorum: 1 } });
+  const box = await until("a sandbox", async () => (await call("GET", `${inAPI}/sandboxes?job=${job.id}&running=true`)).items[0]);
+  const { page, context, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/agents/${box.agent}`);
+  await page.getByRole("row", { name: "running" }).getByRole("button", { name: "End…" }).first().click();
+  await page.getByRole("dialog").getByRole("button", { name: "End it" }).click();
+  await until("its end", async () => (await call("GET", `${inAPI}/sandboxes/${box.id}`)).state === "ended");
+  await call("POST", `${inAPI}/jobs/${job.id}/cancel`);
+  nothingWrong();
+  await context.close();
+});
+
+test("sessions are listed, and one is ended from another", async () => {
+  const { page: other, context: others } = await open(browser);
+  await signIn(other, ownerKey, `${inProject}/agents`);
+  const { session } = await other.evaluate(async () => (await fetch("/v1/session")).json());
+  const { page, context, nothingWrong } = await open(browser);
+  await signIn(page, ownerKey, `${inProject}/settings`);
+  await page.getByText("this one").waitFor();
+  await page.getByRole("row").filter({ has: page.getByTitle(session) }).getByRole("button", { name: "End…" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "End it" }).click();
+  await page.getByTitle(session).waitFor({ state: "detached" });
+  await other.reload();
+  await other.getByLabel("API key").waitFor();
+  nothingWrong();
+  await context.close();
+  await others.close();
+});

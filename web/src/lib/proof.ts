@@ -11,13 +11,13 @@ export interface Proved {
 
 const text = new TextEncoder();
 
-function decode(base64: string): Uint8Array<ArrayBuffer> {
+export function decode(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
 }
 
 const encode = (b: Uint8Array) => btoa(String.fromCharCode(...b));
 
-async function sha256(...parts: Uint8Array[]): Promise<Uint8Array<ArrayBuffer>> {
+export async function sha256(...parts: Uint8Array[]): Promise<Uint8Array<ArrayBuffer>> {
   const all = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
   let at = 0;
   for (const p of parts) {
@@ -27,8 +27,10 @@ async function sha256(...parts: Uint8Array[]): Promise<Uint8Array<ArrayBuffer>> 
   return new Uint8Array(await crypto.subtle.digest("SHA-256", all));
 }
 
-const leaf = (record: Uint8Array) => sha256(Uint8Array.of(0), record);
-const node = (left: Uint8Array, right: Uint8Array) => sha256(Uint8Array.of(1), left, right);
+export const hex = (b: Uint8Array) => [...b].map((x) => x.toString(16).padStart(2, "0")).join("");
+
+export const leaf = (record: Uint8Array) => sha256(Uint8Array.of(0), record);
+export const node = (left: Uint8Array, right: Uint8Array) => sha256(Uint8Array.of(1), left, right);
 
 /** The root that a record's hash and the hashes beside its way up make: RFC 9162, 2.1.3.2. */
 export async function rootOf(record: Uint8Array, index: bigint, size: bigint, hashes: Uint8Array[]): Promise<Uint8Array> {
@@ -74,7 +76,7 @@ async function open(checkpoint: string, key: string): Promise<{ origin: string; 
     const [, who, value] = /^\u2014 (\S+) ([A-Za-z0-9+/=]+)$/.exec(line) ?? [];
     if (who !== name || !value) continue;
     const bytes = decode(value);
-    const hint = [...bytes.slice(0, 4)].map((b) => b.toString(16).padStart(2, "0")).join("");
+    const hint = hex(bytes.slice(0, 4));
     if (hint === id && (await crypto.subtle.verify("Ed25519", verifier, bytes.slice(4), text.encode(said)))) return { origin, size: BigInt(size), root };
   }
   throw new Error("the head of the log is not signed with this key");

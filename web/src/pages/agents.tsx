@@ -96,6 +96,22 @@ function AskAll({ project }: { project: string }) {
   );
 }
 
+/** Ends one sandbox at once; what it has not done is lent again. */
+function EndSandbox({ project, box }: { project: string; box: Schemas["Sandbox"] }) {
+  const client = useQueryClient();
+  return (
+    <Ask
+      label="End…" title="End this sandbox?" confirm="End it" danger
+      onConfirm={async () => {
+        await must(api.POST("/v1/projects/{project}/sandboxes/{sandbox}/terminate", { params: { path: { project, sandbox: box.id } }, body: { force: true } }));
+        await client.invalidateQueries({ queryKey: ["sandboxes", project] });
+      }}
+    >
+      The agent ends it within moments{box.shard !== undefined && `, in the middle of shard ${digits(box.shard)}`}. What it has not done is lent again; the agent goes on with others.
+    </Ask>
+  );
+}
+
 export function AgentPage() {
   const { project, agent: id } = useParams({ from: "/signed/p/$project/agents/$agent" });
   const every = useEvery(3000);
@@ -117,7 +133,10 @@ export function AgentPage() {
             <StateOf agent={a} />
             <span className={`${ui.grow} ${ui.muted}`}>{a.last_seen_at && <>seen <When at={a.last_seen_at} bare /></>}</span>
             <Id value={a.id} />
-            <AsCalls cli={`ostraka agent show ${id} --project ${project}`} curl={curl("GET", `/v1/projects/${project}/agents/${id}`)} />
+            <AsCalls
+              cli={`ostraka agent show ${id} --project ${project}\nostraka sandbox terminate SANDBOX --force`}
+              curl={`${curl("GET", `/v1/projects/${project}/agents/${id}`)}\n${curl("POST", `/v1/projects/${project}/sandboxes/SANDBOX/terminate`, { force: true })}`}
+            />
             {owner && !a.excluded && (
               <Ask
                 label="Exclude…" title={`Exclude ${a.name} from this project?`} confirm="Exclude it" danger reason
@@ -160,7 +179,7 @@ export function AgentPage() {
                 <Loaded query={boxes} empty={(d) => d.items.length === 0} none={<Nothing title="None has run here lately." />}>
                   {(d) => (
                     <table className={ui.table}>
-                      <thead><tr><th>State</th><th>Function</th><th className={ui.num}>CPU</th><th className={ui.num}>Memory</th><th>Started</th><th>End</th></tr></thead>
+                      <thead><tr><th>State</th><th>Function</th><th className={ui.num}>CPU</th><th className={ui.num}>Memory</th><th>Started</th><th>End</th>{owner && <th>Actions</th>}</tr></thead>
                       <tbody>
                         {d.items.slice(0, 30).map((b) => (
                           <tr key={b.id}>
@@ -170,6 +189,7 @@ export function AgentPage() {
                             <td className={ui.num}>{b.sample ? bytes(b.sample.memory_bytes) : "–"}</td>
                             <td><When at={b.started_at} bare /></td>
                             <td className={ui.muted}>{visible(b.end_reason ?? "")}</td>
+                            {owner && <td>{b.state === "running" && <EndSandbox project={project} box={b} />}</td>}
                           </tr>
                         ))}
                       </tbody>

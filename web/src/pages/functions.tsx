@@ -21,11 +21,12 @@ export function FunctionsPage() {
     queryKey: ["functions", project],
     queryFn: () => must(api.GET("/v1/projects/{project}/functions", { params: { path: { project }, query: { limit: 500 } } })),
   });
-  const { submit } = useRights();
+  const { owner, submit } = useRights();
   return (
     <div className={ui.page}>
       <div className={ui.title}>
         <h1 className={ui.grow}>Functions</h1>
+        {owner && <Link className={ui.button} to="/p/$project/push" params={{ project }}>Push…</Link>}
         <AsCalls cli="ostraka function list" curl={curl("GET", `/v1/projects/${project}/functions`)} />
       </div>
       <Card flush>

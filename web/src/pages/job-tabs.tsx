@@ -1,10 +1,12 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 
 import { api, must, type Schemas } from "../api/client";
 import { eventsQuery } from "../api/reads";
 import { useUntold } from "../api/stream";
 import { bytes, digits, duration, plural } from "../lib/format";
+import { endedStates } from "../lib/jobs";
 import { eventWords } from "../lib/words";
 import { Id, Json, visible, When } from "../ui/bits";
 import { Card, Loaded, More, Nothing, Trouble } from "../ui/panel";
@@ -13,12 +15,19 @@ import { printJSON } from "../api/json";
 import ui from "../ui/ui.module.css";
 import { useAgentNames, useGo } from "./job";
 
+const ReceiptCard = lazy(() => import("./receipt").then((m) => ({ default: m.ReceiptCard })));
+
 export function JobTab({ tab, project, job }: { tab: string; project: string; job: Schemas["Job"] }) {
   switch (tab) {
     case "shards":
       return <Shards project={project} job={job} />;
     case "answer":
-      return <Answers project={project} job={job} />;
+      return (
+        <>
+          <Answers project={project} job={job} />
+          {endedStates.has(job.state) && <Suspense fallback={<div className={ui.skeleton} style={{ height: 120 }} role="status" aria-label="Loading" />}><ReceiptCard project={project} job={job} /></Suspense>}
+        </>
+      );
     case "events":
       return <Events project={project} job={job} />;
     case "metrics":

@@ -15,6 +15,7 @@ import { JobPill, Progress } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { Controls } from "./controls";
 import { JobMosaic } from "./job-mosaic";
+import { jobCalls, Priority, Rerun } from "./job-steer";
 
 const Tabs = { map: "Map", shards: "Shards", answer: "Answer", events: "Events", metrics: "Metrics", chain: "Follow-ups" } as const;
 type Tab = keyof typeof Tabs;
@@ -41,11 +42,9 @@ export function JobPage() {
         <JobPill state={j.state} />
         <span className={`${ui.grow} mono ${ui.muted}`}>{partitionWords(j.partition)}</span>
         <Id value={j.id} />
-        <AsCalls
-          cli={`ostraka job show ${id}\nostraka job watch ${id}\nostraka job explain ${id}`}
-          curl={`curl -H "Authorization: Bearer $OSTRAKA_KEY" "$OSTRAKA_URL/v1/projects/${project}/jobs/${id}"`}
-        />
-        {may && <Link className={ui.button} to="/p/$project/run" params={{ project }} search={{ like: id }}>Run again…</Link>}
+        <AsCalls {...jobCalls(project, j)} />
+        {may && ended && <Rerun project={project} job={j} />}
+        {may && <Link className={ui.button} to="/p/$project/run" params={{ project }} search={{ like: id }}>Change and run…</Link>}
         {may && !ended && (
           <Ask
             label="Cancel…" title="Cancel this job?" confirm="Cancel the job" danger
@@ -76,6 +75,7 @@ export function JobPage() {
             {!ended && <Why project={project} job={id} />}
             <Trust job={j} />
             <Controls job={j} />
+            {!ended && may && <Priority project={project} job={j} owner={who?.role === "owner"} />}
             {!ended && <AtWork project={project} job={id} />}
           </div>
         </div>

@@ -12,14 +12,18 @@ import { Status } from "../ui/status";
 import { Pill } from "../ui/state";
 import ui from "../ui/ui.module.css";
 import { curl, useRights } from "./common";
+import { Sessions } from "./sessions";
+import { TryModule } from "./try-module";
 
 export function ModulesPage() {
   const { project } = useParams({ from: "/signed/p/$project/modules" });
   const modules = useQuery({ queryKey: ["modules", project], queryFn: () => must(api.GET("/v1/projects/{project}/modules", { params: { path: { project }, query: { limit: 500 } } })) });
+  const { owner } = useRights();
   return (
     <div className={ui.page}>
       <div className={ui.title}>
         <h1 className={ui.grow}>Modules</h1>
+        {owner && <Link className={ui.button} to="/p/$project/push" params={{ project }}>Push…</Link>}
         <AsCalls cli="ostraka module list" curl={curl("GET", `/v1/projects/${project}/modules`)} />
       </div>
       <Card flush>
@@ -45,6 +49,7 @@ export function ModulesPage() {
 
 export function ModulePage() {
   const { project, name } = useParams({ from: "/signed/p/$project/modules/$name" });
+  const { owner } = useRights();
   const module = useQuery({ queryKey: ["module", project, name], queryFn: () => must(api.GET("/v1/projects/{project}/modules/{name}", { params: { path: { project, name } } })) });
   const runs = useQuery({ queryKey: ["module-runs", project, name], queryFn: () => must(api.GET("/v1/projects/{project}/modules/{name}/runs", { params: { path: { project, name }, query: { limit: 50 } } })) });
   return (
@@ -54,6 +59,7 @@ export function ModulePage() {
         <AsCalls cli={`ostraka module show ${name}`} curl={curl("GET", `/v1/projects/${project}/modules/${name}`)} />
       </div>
       <Card title="What it is"><Loaded query={module}>{(m) => <Json value={m} label="module" />}</Loaded></Card>
+      {owner && <TryModule project={project} name={name} />}
       <Card title="Runs that failed, and trial runs" flush>
         <Loaded query={runs} empty={(d) => d.items.length === 0} none={<Nothing title="None is kept." />}>
           {(d) => (
@@ -166,6 +172,7 @@ export function SettingsPage() {
           </Loaded>
         </Card>
       )}
+      <Sessions />
       {owner && <Switches project={project} />}
     </div>
   );
@@ -286,6 +293,7 @@ export function SystemPage() {
         {versions.length > 1 && <p style={{ marginTop: "0.6rem" }}>Agents of {versions.length} versions are at work: {versions.map((v) => visible(v)).join(", ")}.</p>}
       </Card>
       {operator && <Status />}
+      {operator && <Sessions />}
       {operator && <Switches />}
       {operator && (
         <Card

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type ReactNode } from "react";
 
 import css from "./ui.module.css";
 import { printJSON } from "../api/json";
@@ -77,11 +77,12 @@ export function visible(text: string): string {
 }
 
 /** The same call for the command line and for curl. */
-export function AsCalls({ cli, curl }: { cli: string; curl: string }) {
+export function AsCalls({ cli, curl, label = "As CLI · curl" }: { cli: string; curl: string; label?: string }) {
+  const id = useId();
   return (
     <>
-      <button type="button" className={css.button} popoverTarget="as-calls">As CLI · curl</button>
-      <div id="as-calls" popover="auto" className={css.popover}>
+      <button type="button" className={css.button} popoverTarget={id}>{label}</button>
+      <div id={id} popover="auto" className={css.popover}>
         <div className={css.stack}>
           <h2>On the command line</h2>
           <Text text={cli} label="command" />

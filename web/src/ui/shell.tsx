@@ -176,7 +176,7 @@ function Look() {
 }
 
 const nouns: Record<string, string> = {
-  jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", schedules: "Schedules", webhooks: "Webhooks", workflows: "Workflows", "workflow-runs": "Workflow runs", overview: "Overview", run: "Run", v: "Versions",
+  jobs: "Jobs", shards: "Shards", agents: "Agents", functions: "Functions", review: "Review", modules: "Modules", rules: "Rules", schedules: "Schedules", webhooks: "Webhooks", workflows: "Workflows", "workflow-runs": "Workflow runs", overview: "Overview", run: "Run", push: "Push", v: "Versions",
   settings: "Settings", system: "System", bpsw: "BPSW search", files: "Files", audit: "Audit log", bulk: "Bulk actions", archives: "Archives", runtimes: "Runtimes", guardian: "Guardian", approvals: "Approvals", sandboxes: "Sandboxes",
 };
 const noPage = new Set(["shards", "v", "workflow-runs"]);
