@@ -297,3 +297,31 @@ test("sessions are listed, and one is ended from another", async () => {
   await context.close();
   await others.close();
 });
+
+test("one field finds pages, names, IDs and filtered jobs, by keyboard alone", async () => {
+  const flag = (await call("GET", `${inAPI}/flags?limit=1&state=resolved`)).items[0] ?? (await flagToDecide());
+  const job = await call("POST", `${inAPI}/jobs`, { function: "echo", partition: { kind: "items", values: [1, 2, 3] }, policy: { none: true } });
+  const { page, context, nothingWrong } = await open(browser, { refusals: [404] }); // an ID is tried as that of each kind
+  await signIn(page, ownerKey, `${inProject}/overview`);
+  await page.getByRole("heading", { name: "Overview" }).waitFor();
+  const find = async (text, leadsTo) => {
+    await page.locator("main").focus();
+    await page.keyboard.press("/");
+    await page.keyboard.type(text);
+    await page.getByRole("listbox", { name: "Found" }).getByRole("option").first().waitFor();
+    await until(`the only thing that is called ${text}`, () => page.getByRole("option", { selected: true }).or(page.getByText("Enter looks up this ID.")).count());
+    await page.keyboard.press("Enter");
+    await page.waitForURL(leadsTo);
+  };
+  await find("approv", "**/approvals");
+  await find("dice", "**/functions/dice");
+  await find("state:failed fn:echo", (u) => u.pathname.endsWith("/jobs") && u.searchParams.get("state") === "failed" && u.searchParams.get("function") === "echo");
+  await find(flag.id, `**/review/${flag.id}`);
+  await find(job.id, `**/jobs/${job.id}`);
+  await find("2", `**/jobs/${job.id}/shards/2`);
+  await page.keyboard.press("/");
+  await page.keyboard.type("<b>nothing</b>");
+  await page.getByRole("option").getByText("Nothing found so far").waitFor();
+  nothingWrong();
+  await context.close();
+});

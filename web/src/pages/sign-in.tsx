@@ -43,7 +43,8 @@ export function SignInPage() {
     setError(undefined);
     try {
       client.clear();
-      client.setQueryData(sessionQuery.queryKey, (await signIn(secret)) ?? null);
+      await signIn(secret);
+      client.setQueryData(sessionQuery.queryKey, await whoAmI()); // which session it is, too
       await navigate({ href: next, replace: true });
     } catch (e) {
       setError(e);

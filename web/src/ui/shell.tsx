@@ -13,6 +13,7 @@ import { endedStates } from "../lib/jobs";
 import { setPrefs, useEvery, usePrefs } from "../lib/prefs";
 import { sendHeld } from "../lib/pending";
 import { Undo } from "../pages/review-undo";
+import { QueryField } from "./query-field";
 import { Updated, Versions } from "./versions";
 import mark from "../mark.svg";
 
@@ -53,6 +54,7 @@ export function Signed() {
         <div>
           <header className={css.head}>
             <Crumbs />
+            <Find />
             <Live />
             <Look />
           </header>
@@ -79,6 +81,13 @@ export function useProject(): string | undefined {
   const { project } = useParams({ strict: false });
   const { data: who } = useQuery(sessionQuery);
   return project ?? who?.project;
+}
+
+/** The query field, where there is a project to search. */
+function Find() {
+  const project = useProject();
+  const { data: who } = useQuery(sessionQuery);
+  return project && who && who.role !== "operator" ? <QueryField project={project} /> : null;
 }
 
 function Nav() {
