@@ -184,7 +184,7 @@ export function AgentPage() {
                         {d.items.slice(0, 30).map((b) => (
                           <tr key={b.id}>
                             <td><Pill as={b.state === "running" ? "running" : b.state === "silent" ? "voting" : "cancelled"}>{b.state}</Pill></td>
-                            <td><Link to="/p/$project/jobs/$job" params={{ project, job: b.job }}>{b.function}</Link> {b.shard !== undefined && <span className={ui.muted}>shard {digits(b.shard)}</span>}</td>
+                            <td><Link to="/p/$project/jobs/$job" params={{ project, job: b.job }}>{b.function}</Link>{b.shard !== undefined && <div className={ui.muted}>shard {digits(b.shard)}</div>}</td>
                             <td className={ui.num}>{b.sample ? `${Math.round(b.sample.cpu_percent)}%` : "–"}</td>
                             <td className={ui.num}>{b.sample ? bytes(b.sample.memory_bytes) : "–"}</td>
                             <td><When at={b.started_at} bare /></td>
