@@ -55,8 +55,11 @@ func noisyNeighbour(ctx context.Context, s *scene) ([]figure, error) {
 	own, with := median(append(alone, after...)), median(beside)
 	ratio := own.Seconds() / with.Seconds()
 	figures := []figure{
-		{"noisy_neighbour_alone_s", own.Seconds()}, {"noisy_neighbour_alone_before_s", median(alone).Seconds()}, {"noisy_neighbour_alone_after_s", median(after).Seconds()},
-		{"noisy_neighbour_beside_s", with.Seconds()}, {"noisy_neighbour_ratio", ratio},
+		{"noisy_neighbour_alone_s", own.Seconds()},
+		{"noisy_neighbour_alone_before_s", median(alone).Seconds()},
+		{"noisy_neighbour_alone_after_s", median(after).Seconds()},
+		{"noisy_neighbour_beside_s", with.Seconds()},
+		{"noisy_neighbour_ratio", ratio},
 	}
 	if ratio < neighbourRatio {
 		err = harm("a job of %d shards takes %v beside a noisy tenant, and %v alone", neighbourShards, with, own)
