@@ -16,6 +16,7 @@ import (
 	"github.com/ostraka/ostraka/agent/codereader"
 	"github.com/ostraka/ostraka/agent/isolation"
 	"github.com/ostraka/ostraka/agent/ledger"
+	"github.com/ostraka/ostraka/agent/resting"
 	"github.com/ostraka/ostraka/agent/spool"
 	"github.com/ostraka/ostraka/agent/trust"
 	"github.com/ostraka/ostraka/client/answer"
@@ -87,7 +88,7 @@ type agent struct {
 	leases    leaseBook
 	orders    *orderBook
 	boxes     *boxBook
-	warm      warmBoxes
+	warm      resting.Boxes
 	sparing   sync.Mutex // one worker opens spare sandboxes at a time
 	monitor   *monitor.Monitor
 	witnesses *witnessing
@@ -286,7 +287,7 @@ func (a *agent) work(ctx context.Context) error {
 	others.Go(func() { a.keepVolumes(hard) })
 	a.takeUp(soft, hard, stop)
 	err := a.crew(soft, hard)
-	a.warm.drop(allWarm)
+	a.warm.Drop(resting.All)
 	if err == nil {
 		err = context.Cause(soft) // why the workers came to an end
 	}

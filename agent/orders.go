@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/ostraka/ostraka/agent/resting"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
 )
@@ -121,7 +122,7 @@ func (a *agent) follow(d *client.Directives) {
 			a.log.Warn("the killswitch is on", killedFields(k)...)
 		}
 		a.leases.stop(errKilled, func(l *heldLease) bool { return a.orders.holds(l.Lease) })
-		if a.warm.drop(func(b *warmBox) bool { return a.orders.holds(b.lease) }) {
+		if a.warm.Drop(func(b *resting.Box) bool { return a.orders.holds(b.Lease) }) {
 			a.orders.nudge()
 		}
 	}
@@ -150,7 +151,7 @@ func (a *agent) terminate(order client.TerminateOrder) {
 	box := a.boxes.get(order.Sandbox)
 	switch {
 	case box == nil:
-		a.warm.drop(allWarm) // one of them may have been this one
+		a.warm.Drop(resting.All) // one of them may have been this one
 		a.boxes.gone(order.Sandbox)
 	case order.Force:
 		if box.end("ordered to end at once") {
@@ -238,7 +239,7 @@ func (a *agent) carriedOut() string {
 
 // forbiddenRuns says whether there is still a sandbox of what the switches hold.
 func (a *agent) forbiddenRuns() bool {
-	return a.leases.any(func(l *heldLease) bool { return a.orders.holds(l.Lease) }) || a.warm.any(func(b *warmBox) bool { return a.orders.holds(b.lease) })
+	return a.leases.any(func(l *heldLease) bool { return a.orders.holds(l.Lease) }) || a.warm.Any(func(b *resting.Box) bool { return a.orders.holds(b.Lease) })
 }
 
 // stop ends the work on leases; what is done is sent, and the rest returned.

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/agent/isolation"
+	"github.com/ostraka/ostraka/agent/resting"
 	"github.com/ostraka/ostraka/client/answer"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -50,7 +51,7 @@ func (a *agent) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, v
 		return nil, refused(refusedRuntime, "this agent's sandbox runs no functions that bring a runtime along")
 	}
 	t, release, err := a.trees.Get(ctx, digest, a.fetchRuntime(held.ID))
-	if errors.Is(err, tree.ErrNoRoom) && a.warm.drop(allWarm) { // they hold on to theirs
+	if errors.Is(err, tree.ErrNoRoom) && a.warm.Drop(resting.All) { // they hold on to theirs
 		t, release, err = a.trees.Get(ctx, digest, a.fetchRuntime(held.ID))
 	}
 	if errors.Is(err, tree.ErrNoRoom) {
@@ -113,15 +114,15 @@ type treeSession struct {
 	release func()
 }
 
-// Rest implements restingSession where the sandbox does. The tree is kept.
+// Rest implements resting.Session where the sandbox does. The tree is kept.
 func (s *treeSession) Rest() bool {
-	session, able := s.Session.(restingSession)
+	session, able := s.Session.(resting.Session)
 	return able && session.Rest()
 }
 
-// Wake implements restingSession.
+// Wake implements resting.Session.
 func (s *treeSession) Wake(job string) error {
-	session, able := s.Session.(restingSession)
+	session, able := s.Session.(resting.Session)
 	if !able {
 		return errors.New("waking a sandbox that cannot rest")
 	}

@@ -1,6 +1,10 @@
 package agent
 
-import "context"
+import (
+	"context"
+
+	"github.com/ostraka/ostraka/agent/resting"
+)
 
 // openSpares opens further sandboxes of a function that asks for some (`warm`), once one of it rests: so many rest then as it asks for,
 // and as there are places and room. What cannot be had is no error: the next lease opens what it needs.
@@ -16,7 +20,7 @@ func (w *work) openSpares(soft context.Context) {
 	for !over(ctx) && !w.keeperRests() && !w.orders.holds(w.lease.Lease) {
 		places, _ := w.keeper.allowed()
 		working := w.leases.of(w.lease.Project, w.lease.BundleDigest) - 1 // without this one, which is over
-		if working+w.warm.resting(w.lease.Project, w.lease.BundleDigest) >= min(m.Warm, places) {
+		if working+w.warm.Count(w.lease.Project, w.lease.BundleDigest) >= min(m.Warm, places) {
 			return
 		}
 		if !w.openSpare(ctx) {
@@ -38,7 +42,7 @@ func (w *work) openSpare(ctx context.Context) bool {
 		w.log.Debug("a spare sandbox could not be opened", "function", w.lease.Function, "error", err)
 		return false
 	}
-	if rests, able := session.(restingSession); able && rests.Rest() {
+	if rests, able := session.(resting.Session); able && rests.Rest() {
 		w.keepWarm(rests, leave)
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/agent/isolation"
+	"github.com/ostraka/ostraka/agent/resting"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/harness"
@@ -91,26 +92,26 @@ func TestWhatRestsMakesPlace(t *testing.T) {
 	t.Parallel()
 	sandbox := &restSandbox{}
 	left := 0
-	box := func(project uuid.UUID, digest string) *warmBox {
+	box := func(project uuid.UUID, digest string) *resting.Box {
 		session := &restSession{fakeSession{&sandbox.fakeSandbox}, sandbox}
-		return &warmBox{lease: &client.Lease{Project: project, BundleDigest: digest}, session: session, leave: func() { left++ }, since: time.Now()}
+		return &resting.Box{Lease: &client.Lease{Project: project, BundleDigest: digest}, Session: session, Leave: func() { left++ }, Since: time.Now()}
 	}
-	var w warmBoxes
+	var w resting.Boxes
 	project := uuid.New()
 	a, b, c := box(project, "a"), box(project, "b"), box(project, "c")
-	for _, x := range []*warmBox{a, b, c} {
-		w.keep(x, 1)
+	for _, x := range []*resting.Box{a, b, c} {
+		w.Keep(x, 1)
 	}
-	require.Same(t, b, w.take(project, "b"))
+	require.Same(t, b, w.Take(project, "b"))
 	require.Zero(t, left, "what is taken is not ended")
-	require.Nil(t, w.take(uuid.New(), "c"), "another project's is never taken")
+	require.Nil(t, w.Take(uuid.New(), "c"), "another project's is never taken")
 	require.Equal(t, 1, left, "the one that has rested longest made place")
-	require.False(t, w.any(func(x *warmBox) bool { return x == a }))
-	require.True(t, w.any(allWarm))
-	require.False(t, w.drop(func(x *warmBox) bool { return x != c }))
-	require.True(t, w.drop(allWarm))
+	require.False(t, w.Any(func(x *resting.Box) bool { return x == a }))
+	require.True(t, w.Any(resting.All))
+	require.False(t, w.Drop(func(x *resting.Box) bool { return x != c }))
+	require.True(t, w.Drop(resting.All))
 	require.Equal(t, 2, left)
-	require.Nil(t, w.take(project, "c"))
+	require.Nil(t, w.Take(project, "c"))
 	require.Equal(t, []int{0, 0, 2}, sandbox.counts())
 }
 
@@ -120,30 +121,30 @@ func TestAFunctionAsksForWarmSandboxes(t *testing.T) {
 	sandbox := &restSandbox{}
 	began := time.Now()
 	project := uuid.New()
-	box := func(digest string, asked int) *warmBox {
+	box := func(digest string, asked int) *resting.Box {
 		session := &restSession{fakeSession{&sandbox.fakeSandbox}, sandbox}
-		return &warmBox{lease: &client.Lease{Project: project, BundleDigest: digest}, session: session, leave: func() {}, since: began, asked: asked}
+		return &resting.Box{Lease: &client.Lease{Project: project, BundleDigest: digest}, Session: session, Leave: func() {}, Since: began, Asked: asked}
 	}
-	var w warmBoxes
-	for _, x := range []*warmBox{box("two", 2), box("plain", 0), box("two", 2), box("two", 2)} {
-		w.keep(x, 4)
+	var w resting.Boxes
+	for _, x := range []*resting.Box{box("two", 2), box("plain", 0), box("two", 2), box("two", 2)} {
+		w.Keep(x, 4)
 	}
-	require.Equal(t, 3, w.resting(project, "two"))
-	require.Nil(t, w.take(project, "another"))
-	require.Equal(t, []int{2, 1}, []int{w.resting(project, "two"), w.resting(project, "plain")}, "the third that nobody asked for made place, as the oldest")
-	require.Nil(t, w.take(project, "another"))
-	require.Nil(t, w.take(project, "another"))
-	require.Equal(t, []int{2, 0}, []int{w.resting(project, "two"), w.resting(project, "plain")}, "those that are asked for make none")
+	require.Equal(t, 3, w.Count(project, "two"))
+	require.Nil(t, w.Take(project, "another"))
+	require.Equal(t, []int{2, 1}, []int{w.Count(project, "two"), w.Count(project, "plain")}, "the third that nobody asked for made place, as the oldest")
+	require.Nil(t, w.Take(project, "another"))
+	require.Nil(t, w.Take(project, "another"))
+	require.Equal(t, []int{2, 0}, []int{w.Count(project, "two"), w.Count(project, "plain")}, "those that are asked for make none")
 
-	w.keep(box("plain", 0), 4)
-	w.tire(began.Add(warmFor))
-	require.Equal(t, []int{2, 0}, []int{w.resting(project, "two"), w.resting(project, "plain")})
-	w.tire(began.Add(keptWarmFor - 1))
-	require.Equal(t, 2, w.resting(project, "two"))
-	w.keep(box("one", 1), 2)
-	require.Equal(t, []int{1, 1}, []int{w.resting(project, "two"), w.resting(project, "one")}, "no more rest than there are places")
-	w.tire(began.Add(keptWarmFor))
-	require.False(t, w.any(allWarm))
+	w.Keep(box("plain", 0), 4)
+	w.Tire(began.Add(resting.For))
+	require.Equal(t, []int{2, 0}, []int{w.Count(project, "two"), w.Count(project, "plain")})
+	w.Tire(began.Add(resting.KeptFor - 1))
+	require.Equal(t, 2, w.Count(project, "two"))
+	w.Keep(box("one", 1), 2)
+	require.Equal(t, []int{1, 1}, []int{w.Count(project, "two"), w.Count(project, "one")}, "no more rest than there are places")
+	w.Tire(began.Add(resting.KeptFor))
+	require.False(t, w.Any(resting.All))
 }
 
 // TestSpareSandboxesAreOpened: a function that asks for three finds as many as there are workers, after its first lease.

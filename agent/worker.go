@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/agent/isolation"
+	"github.com/ostraka/ostraka/agent/resting"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
@@ -255,24 +256,24 @@ func (w *worker) prepare(soft context.Context, held *heldLease) (*work, error) {
 
 // open reserves what a function may use, and wakes the sandbox that rests for it or opens one.
 func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle, volumes []*volume.Folder) (session isolation.Session, leave func(), err error) {
-	rested := w.warm.take(held.Project, held.BundleDigest)
+	rested := w.warm.Take(held.Project, held.BundleDigest)
 	if rested != nil {
-		rested.leave() // this lease may have other input files
+		rested.Leave() // this lease may have other input files
 	}
 	p, needs := w.keeper.current(), reserved(&b.Manifest)
 	leave, err = w.room.take(&p, &needs, inputBytes(held))
-	if err != nil && w.warm.drop(allWarm) {
+	if err != nil && w.warm.Drop(resting.All) {
 		leave, err = w.room.take(&p, &needs, inputBytes(held))
 	}
 	switch {
 	case err != nil && rested != nil:
-		return nil, nil, errors.Join(err, rested.session.Close())
+		return nil, nil, errors.Join(err, rested.Session.Close())
 	case err != nil:
 		return nil, nil, err
-	case rested != nil && rested.session.Wake(held.Job.String()) == nil:
-		return rested.session, leave, nil
+	case rested != nil && rested.Session.Wake(held.Job.String()) == nil:
+		return rested.Session, leave, nil
 	case rested != nil:
-		_ = rested.session.Close() // it did not last; another one does the work
+		_ = rested.Session.Close() // it did not last; another one does the work
 	}
 	if session, err = w.openIn(ctx, held, b, volumes); err != nil {
 		leave()
