@@ -22,6 +22,7 @@ const defaultCheckSample = 8
 type functionCheckOptions struct {
 	outputFlag
 	terminal  *terminal
+	server    *serverFlags
 	folder    string
 	sample    int
 	input     string
@@ -36,8 +37,8 @@ type functionCheckOptions struct {
 	asJSON    bool
 }
 
-func newFunctionCheck(t *terminal) *cobra.Command {
-	o := &functionCheckOptions{terminal: t}
+func newFunctionCheck(t *terminal, server *serverFlags) *cobra.Command {
+	o := &functionCheckOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use:   "check DIR",
 		Short: "Find out whether a function gives the same result everywhere",
@@ -46,6 +47,10 @@ agent does, and then with another hash seed, in another time zone, in the opposi
 other batches. What differs is shown value by value, with what is likely behind it, because
 agents that differ honestly cannot be told from agents that cheat. The time and memory that the
 shards took are shown beside the function's limits. No server is needed.
+
+A function in a runtime runs in it where "runtime build" or "runtime import" made it on this machine, or the server has it, and once
+more with the kernels of BLAS of other processors: which of its shards, and which operations of numpy, come to something else there.
+Agents all have one kernel, so that alone fails no check.
 
 Shards come from --range, --grid, --lines, --file or --input, cut as a job would cut them, or from a file
 check.jsonl in the folder, one JSON value a line. Without any of them numbers, small ranges, texts and empty
@@ -90,7 +95,7 @@ func (o *functionCheckOptions) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	sandbox, err := openSandbox(ctx, o.terminal, isolation.Walls{AllowProcess: true}, o.python, b)
+	sandbox, err := openSandbox(ctx, o.terminal, o.server, isolation.Walls{AllowProcess: true}, o.python, b)
 	if err != nil {
 		return err
 	}
@@ -106,6 +111,9 @@ func (o *functionCheckOptions) run(ctx context.Context) (err error) {
 		return err
 	}
 	out := checkReport{Function: b.Manifest.Name, Digest: b.Digest, Report: report, Limits: b.Manifest.Limits, Suspects: suspects}
+	if out.Kernels, out.Operations, err = o.checkKernels(ctx, b, sandbox, report); err != nil {
+		return err
+	}
 	if err := o.print(out); err != nil {
 		return err
 	}

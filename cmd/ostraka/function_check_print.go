@@ -22,8 +22,10 @@ type checkReport struct {
 	Function string `json:"function"`
 	Digest   string `json:"digest"`
 	determinism.Report
-	Limits   bundle.Limits         `json:"limits"`
-	Suspects []determinism.Suspect `json:"suspects,omitempty"`
+	Kernels    []determinism.KernelReport `json:"kernels,omitempty"`    // of a function in a runtime
+	Operations []kernelOperation          `json:"operations,omitempty"` // of numpy that differ between kernels
+	Limits     bundle.Limits              `json:"limits"`
+	Suspects   []determinism.Suspect      `json:"suspects,omitempty"`
 }
 
 func (o *functionCheckOptions) print(r checkReport) error {
@@ -48,6 +50,7 @@ func (o *functionCheckOptions) print(r checkReport) error {
 		}
 		r.putShard(t, s)
 	}
+	r.putKernels(t)
 	r.putStdout(t)
 	r.putSuspects(t)
 	return r.putLimits(t)

@@ -23,14 +23,15 @@ import (
 type functionRunOptions struct {
 	outputFlag
 	terminal  *terminal
+	server    *serverFlags
 	folder    string
 	input     string
 	rangeText string
 	python    string
 }
 
-func newFunctionRun(t *terminal) *cobra.Command {
-	o := &functionRunOptions{terminal: t}
+func newFunctionRun(t *terminal, server *serverFlags) *cobra.Command {
+	o := &functionRunOptions{terminal: t, server: server}
 	cmd := &cobra.Command{
 		Use:   "run DIR",
 		Short: "Run a function once on this machine, and show what it gives",
@@ -117,7 +118,7 @@ func wholeRange(text string) ([]byte, error) {
 }
 
 func (o *functionRunOptions) execute(ctx context.Context, b *bundle.Bundle, input []byte) (result harness.Result, err error) {
-	sandbox, err := openSandbox(ctx, o.terminal, isolation.Walls{AllowProcess: true}, o.python, b)
+	sandbox, err := openSandbox(ctx, o.terminal, o.server, isolation.Walls{AllowProcess: true}, o.python, b)
 	if err != nil {
 		return result, err
 	}

@@ -107,7 +107,7 @@ func (x *reexecution) execute(ctx context.Context, t *terminal, said audit.State
 	if err != nil {
 		return 0, err
 	}
-	sandbox, err := openSandbox(ctx, t, isolation.Walls{}, x.python, b)
+	sandbox, err := openSandbox(ctx, t, nil, isolation.Walls{}, x.python, b)
 	if err != nil {
 		return 0, err
 	}
