@@ -28,6 +28,10 @@ func Defaults() []Rule {
 		found("risk-of-hidden-code", Allow, High, "hidden", "it hides what it calls"),
 		found("risk-of-escape", Allow, High, "escape", "it climbs out of the objects that it was given"),
 		{
+			ID: "ask-native-code", Name: "ask-native-code", Version: 1, Layer: Builtin, On: []Kind{RuntimePublish}, When: `!runtime.publisher_known`,
+			Risk: High, Then: Ask, Reason: "it brings native code of somebody who has published none in this project yet", Enabled: true,
+		},
+		{
 			ID: "risk-of-native-code", Name: "risk-of-native-code", Version: 1, Layer: Builtin, On: onCode, When: `code.runtime != ""`,
 			Risk: High, Then: Allow, Reason: "it brings native code along in a runtime, which nothing has read", Enabled: true,
 		},

@@ -155,6 +155,13 @@ func TestDefaults(t *testing.T) {
 		require.Equal(t, guardian.Allow, d.Verdict)
 	}
 	delete(byName, "risk-of-native-code")
+	for known, verdict := range map[bool]guardian.Verdict{false: guardian.Ask, true: guardian.Allow} {
+		facts := guardian.RuntimeFacts{Runtime: guardian.Runtime{Name: "numpy", PublisherKnown: known}}
+		d := p.Decide(t.Context(), guardian.Operation{Kind: guardian.RuntimePublish, Facts: facts}, guardian.Circumstances{Now: noon})
+		require.Equal(t, verdict, d.Verdict)
+		require.Equal(t, !known, slices.ContainsFunc(d.Applied, func(a guardian.Applied) bool { return a.Name == "ask-native-code" }))
+	}
+	delete(byName, "ask-native-code")
 	require.Empty(t, byName, "every default rule has a function that trips it")
 }
 

@@ -155,6 +155,8 @@ type Runtime struct {
 	Platform string `json:"platform"`
 	Bytes    int64  `json:"bytes"`
 	Files    int64  `json:"files"`
+	// PublisherKnown says that the project has a runtime of the same key or person already, or this very tree.
+	PublisherKnown bool `json:"publisher_known"`
 }
 
 // UploadFacts are about storing an object or naming a file.

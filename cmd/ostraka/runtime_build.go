@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -74,9 +72,9 @@ func (o *runtimeBuildOptions) build(ctx context.Context) error {
 	if err := o.checkFlags(); err != nil {
 		return err
 	}
-	requirements, err := readRequirements(o.wanted.Requirements)
+	requirements, err := readBounded(o.wanted.Requirements, maxRequirementsBytes)
 	if err != nil {
-		return err
+		return usageError("--requirements %s: %w", o.wanted.Requirements, err)
 	}
 	earlier, err := o.readLock(requirements)
 	if err != nil {
@@ -112,22 +110,6 @@ func (o *runtimeBuildOptions) checkFlags() error {
 	return nil
 }
 
-func readRequirements(name string) ([]byte, error) {
-	in, err := os.Open(name)
-	if err != nil {
-		return nil, usageError("--requirements: %w", err)
-	}
-	defer in.Close()
-	text, err := io.ReadAll(io.LimitReader(in, maxRequirementsBytes+1))
-	if err != nil {
-		return nil, usageError("--requirements: %w", err)
-	}
-	if len(text) > maxRequirementsBytes {
-		return nil, usageError("--requirements %s: it has more than %d bytes", name, maxRequirementsBytes)
-	}
-	return text, nil
-}
-
 func (o *runtimeBuildOptions) lockFile() string {
 	return filepath.Join(filepath.Dir(o.wanted.Requirements), lockName)
 }
@@ -147,15 +129,10 @@ func (o *runtimeBuildOptions) readLock(requirements []byte) (*pip.Lock, error) {
 		return nil, &exitError{code: exitUsage, err: fmt.Errorf("reading %s: %w", o.lockFile(), err), hint: "move the file away, and build again"}
 	case err != nil:
 		return nil, usageError("reading %s: %w", o.lockFile(), err)
-	case o.wanted.Locked && l.Requirements != digestOf(requirements):
+	case o.wanted.Locked && l.Requirements != tree.DigestOf(requirements):
 		return nil, &exitError{code: exitUsage, err: fmt.Errorf("%s has changed since %s was made of it", o.wanted.Requirements, o.lockFile()), hint: "build without --locked, and commit both"}
 	}
 	return &l, nil
-}
-
-func digestOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // pack installs what is wanted, packs it with the interpreter, and writes the lock or holds to it.
@@ -165,7 +142,7 @@ func (o *runtimeBuildOptions) pack(ctx context.Context, dir string, requirements
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, interpreter.Release()) }()
-	lock := pip.Lock{Requirements: digestOf(requirements), Python: pythonOfLock(interpreter), Options: pip.OptionsOf(requirements)}
+	lock := pip.Lock{Requirements: tree.DigestOf(requirements), Python: pythonOfLock(interpreter), Options: pip.OptionsOf(requirements)}
 	if o.wanted.Locked && earlier.Python != lock.Python {
 		return nil, &exitError{
 			code: exitUsage, err: fmt.Errorf("%s is of Python %s, and this program carries %s", o.lockFile(), earlier.Python, lock.Python),
@@ -245,7 +222,7 @@ func (o *runtimeBuildOptions) packTree(ctx context.Context, dir string, interpre
 		if err != nil {
 			return nil, fmt.Errorf("reading a library for the lock: %w", err)
 		}
-		lock.Libraries = append(lock.Libraries, pip.Library{Name: name, SHA256: digestOf(data)})
+		lock.Libraries = append(lock.Libraries, pip.Library{Name: name, SHA256: tree.DigestOf(data)})
 	}
 	return p, nil
 }

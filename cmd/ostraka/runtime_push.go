@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -25,10 +26,12 @@ type runtimeMaking struct {
 	server   *serverFlags
 	name     string
 	dryRun   bool
+	approve  string // why, where the guardian asks
 }
 
 func (o *runtimeMaking) registerDryRun(f *pflag.FlagSet) {
 	f.BoolVar(&o.dryRun, "dry-run", false, "pack it and print its digest, and send nothing")
+	f.StringVar(&o.approve, "approve", "", "say yes, for this reason, where the guardian asks whether native code of a new publisher may be published")
 }
 
 // run packs a runtime in a folder that is removed in the end, pushes it, and prints the line for function.toml.
@@ -49,6 +52,9 @@ func (o *runtimeMaking) run(ctx context.Context, pack func(ctx context.Context, 
 		return err
 	}
 	o.terminal.say("packed %s in %s of Python %s: %s", sizeOf(packed.manifest.Bytes()), count(int64(len(packed.manifest.Entries)), "file"), packed.manifest.Python, count(int64(len(packed.manifest.Pieces)), "piece"))
+	if err := keepRuntime(ctx, o.terminal, packed); err != nil {
+		o.terminal.say("the runtime could not be kept on this machine for `ostraka function run` and `function check`: %v", err)
+	}
 	if o.dryRun {
 		return o.print(client.Runtime{Name: o.name, Digest: packed.digest})
 	}
@@ -56,7 +62,7 @@ func (o *runtimeMaking) run(ctx context.Context, pack func(ctx context.Context, 
 	if err != nil {
 		return err
 	}
-	doc, err := packed.push(ctx, o.terminal, c, o.name)
+	doc, err := packed.push(ctx, o.terminal, c, o.name, o.approve)
 	if err != nil {
 		return err
 	}
@@ -112,7 +118,7 @@ func (p *packedRuntime) lay(dir, digest string, data []byte) error {
 }
 
 // push sends the objects that the server does not have, and makes the runtime of them all.
-func (p *packedRuntime) push(ctx context.Context, t *terminal, c *connection, name string) (doc answer.Document[client.Runtime], err error) {
+func (p *packedRuntime) push(ctx context.Context, t *terminal, c *connection, name, approve string) (doc answer.Document[client.Runtime], err error) {
 	missing, err := p.missing(ctx, c)
 	if err != nil {
 		return doc, explain("asking which pieces the server has", err)
@@ -124,7 +130,16 @@ func (p *packedRuntime) push(ctx context.Context, t *terminal, c *connection, na
 		return doc, explain("sending the runtime (the same command continues where it was)", err)
 	}
 	t.say("%s sent, %d were there already", count(int64(len(missing)), "object"), len(p.order)-len(missing))
-	doc, err = answer.Read[client.Runtime](c.AddRuntime(ctx, c.project, nil, client.NewRuntime{Name: name, Digest: p.digest}))
+	add := func() (answer.Document[client.Runtime], error) {
+		return answer.Read[client.Runtime](c.AddRuntime(ctx, c.project, nil, client.NewRuntime{Name: name, Digest: p.digest}))
+	}
+	doc, err = add()
+	if approve != "" && errors.Is(err, errApprovalNeeded) {
+		if err := approveRuntime(ctx, t, c, p.digest, approve); err != nil {
+			return doc, explain("approving the runtime "+name, err)
+		}
+		doc, err = add()
+	}
 	if err == nil && doc.Status == http.StatusOK {
 		t.say("this is a runtime of the project already")
 	}

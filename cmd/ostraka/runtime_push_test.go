@@ -74,7 +74,7 @@ func TestAnUploadThatWasCancelledContinues(t *testing.T) {
 	const before = 6
 	halting := &pieceServer{stored: map[string]int{}, haltAt: before, halt: cancel}
 	connection, terminal, talk := talkTo(t, halting.ServeHTTP)
-	_, err := p.push(ctx, terminal, connection, "mine")
+	_, err := p.push(ctx, terminal, connection, "mine", "")
 	require.ErrorIs(t, err, context.Canceled)
 	require.Contains(t, talk.String(), "the same command continues there")
 
@@ -82,7 +82,7 @@ func TestAnUploadThatWasCancelledContinues(t *testing.T) {
 	server := &pieceServer{stored: maps.Clone(halting.stored)}
 	halting.mu.Unlock()
 	connection, terminal, talk = talkTo(t, server.ServeHTTP)
-	_, err = p.push(t.Context(), terminal, connection, "mine")
+	_, err = p.push(t.Context(), terminal, connection, "mine", "")
 	require.NoError(t, err)
 	server.mu.Lock()
 	defer server.mu.Unlock()

@@ -13,9 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/fleet"
 	"github.com/ostraka/ostraka/functions/registry"
 	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/guardian"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/tree"
 )
@@ -38,6 +40,37 @@ func (w *world) storedObject(content string) string {
 	o, err := w.PutObject(w.t.Context(), w.project, "", strings.NewReader(content))
 	require.NoError(w.t, err)
 	return o.Digest
+}
+
+// TestNativeCodeOfANewPublisherWaitsForAPerson: the first runtime of a key does, and no further one of it; the same tree again is nothing new.
+func TestNativeCodeOfANewPublisherWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	rules, err := guardian.CompiledDefaults()
+	require.NoError(t, err)
+	w := newWorld(t, func(o *engine.Options) { o.GuardianRules = rules })
+	ctx := t.Context()
+	first, _ := w.storedTree("one")
+	second, _ := w.storedTree("two")
+	add := func(by functions.Principal, name, digest string) error {
+		_, _, err := w.AddRuntime(ctx, by, w.project, registry.NewRuntime{Name: name, Digest: digest})
+		return err
+	}
+	err = add(w.by, "one", first)
+	requireCode(t, err, "approval_needed")
+	require.ErrorContains(t, err, "it brings native code of somebody who has published none in this project yet (rule ask-native-code")
+	require.Len(t, w.waiting(), 1)
+	requireCode(t, add(w.by, "two", second), "approval_needed")
+	w.approve(w.by, w.waiting()[0])
+	require.NoError(t, add(w.by, "one", first), "a yes is for one tree")
+	require.NoError(t, add(w.by, "two", second), "and then the key is known")
+
+	_, secret, _, err := w.CreateKey(ctx, w.by, w.project, "another", functions.RoleOwner, nil, functions.Idempotency{})
+	require.NoError(t, err)
+	another, err := w.Authenticate(ctx, secret)
+	require.NoError(t, err)
+	third, _ := w.storedTree("three")
+	require.NoError(t, add(another, "one", first), "this tree is here")
+	requireCode(t, add(another, "three", third), "approval_needed")
 }
 
 // TestRuntimesGoToAgentsThatCan: a function in a runtime is lent to agents of its platform, which read its objects under their leases, and

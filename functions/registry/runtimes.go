@@ -110,8 +110,14 @@ func (s *Service) AddRuntime(ctx context.Context, by functions.Principal, projec
 		return r, false, err
 	}
 	about := guardian.Runtime{Name: want.Name, Digest: want.Digest, Platform: m.Platform, Bytes: m.Bytes(), Files: int64(len(m.Entries))}
-	intent := base.Intent{By: by, Project: project, Kind: guardian.RuntimePublish, Subject: want.Name, Facts: guardian.RuntimeFacts{Runtime: about}}
-	err = s.env.Do(ctx, intent, func(tx *store.Tx) error {
+	err = s.env.Project(ctx, project, func(tx *store.Tx) (err error) {
+		if about.PublisherKnown, _, err = store.Value[bool](ctx, tx, sql.RuntimePublisherKnown, by.Actor(), want.Digest); err != nil {
+			return err
+		}
+		intent := base.Intent{By: by, Project: project, Kind: guardian.RuntimePublish, Subject: want.Name, Facts: guardian.RuntimeFacts{Runtime: about}}
+		if err := s.env.Ask(ctx, tx, intent); err != nil {
+			return err
+		}
 		if _, err := store.Exec(ctx, tx, sql.LockRuntimes); err != nil {
 			return err
 		}
