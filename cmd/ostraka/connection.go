@@ -161,9 +161,9 @@ func (f *serverFlags) choose(c *connection) (err error) {
 		return &exitError{code: exitUsage, err: errors.New("which project?"), hint: "set OSTRAKA_PROJECT to its ID, or give --project; ostraka login keeps it with the key"}
 	}
 	if c.project, err = uuid.Parse(text); err != nil {
-		return &exitError{code: exitUsage, err: fmt.Errorf("the project %q is not an ID like 0190a5d4-…", text), hint: "correct OSTRAKA_PROJECT or --project; ostraka whoami says which one is used"}
+		c.project, err = projectNamed(context.Background(), c, text) // a request like any other, which ends by itself
 	}
-	return nil
+	return err
 }
 
 // projectOfEnvironment is the project that the environment names.

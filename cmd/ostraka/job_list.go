@@ -28,7 +28,7 @@ func newJobList(t *terminal, server *serverFlags) *cobra.Command {
 	}
 	f := cmd.Flags()
 	o.register(f)
-	f.StringVar(&o.state, "state", "", "only jobs in this state: splitting, running, review, aggregating, finished, failed or cancelled")
+	f.StringVar(&o.state, "state", "", "only jobs in this state: splitting, running, review, held, aggregating, finished, failed or cancelled")
 	f.StringVar(&o.function, "function", "", "only jobs of this function")
 	f.StringVar(&o.root, "root", "", "only this job and what follows it up")
 	return cmd
