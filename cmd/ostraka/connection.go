@@ -158,7 +158,7 @@ func (f *serverFlags) connectAbout(ctx context.Context, what, text string) (*con
 func (f *serverFlags) choose(c *connection) (err error) {
 	text := firstOf(f.project, f.projectOfEnvironment(), c.usual)
 	if text == "" {
-		return &exitError{code: exitUsage, err: errors.New("which project?"), hint: "set OSTRAKA_PROJECT to its ID, or give --project; ostraka login keeps it with the key"}
+		return &exitError{code: exitUsage, err: errors.New("which project?"), hint: "set OSTRAKA_PROJECT to its name or ID, or give --project; ostraka login keeps it with the key"}
 	}
 	if c.project, err = uuid.Parse(text); err != nil {
 		c.project, err = projectNamed(context.Background(), c, text) // a request like any other, which ends by itself
