@@ -95,7 +95,7 @@ func Next(run RunState, steps []Step, at []Progress) Action {
 // ready tells whether all that a step needs has finished, or, where its items flow, is under way.
 func ready(steps []Step, at []Progress, step Step) bool {
 	for i, s := range steps {
-		if at[i].State != StepFinished && slices.Contains(step.Needs, s.Name) && !(step.Flows() && at[i].State == StepRunning) {
+		if at[i].State != StepFinished && slices.Contains(step.Needs, s.Name) && (!step.Flows() || at[i].State != StepRunning) {
 			return false
 		}
 	}
