@@ -63,6 +63,8 @@ type FunctionStated struct {
 	Digest    string `json:"digest"` // of the bundle, SHA-256 in hex
 	SignedBy  string `json:"signed_by,omitempty"`
 	Signature string `json:"signature,omitempty"`
+	// Key is the owner's that has signed, Ed25519 in hex. A statement without is of a version before; whose key it is, is the server's word.
+	Key string `json:"key,omitempty"`
 }
 
 // ShardsStated is the outcome of the shards. Root is that of the tree over the lines of those that were accepted, in the order of their numbers.
@@ -157,13 +159,19 @@ const (
 	drawnVersion = 3
 	// signedVersion is the version of a receipt, and of a statement, with the agents' signatures.
 	signedVersion = 4
+	// ownedVersion is the version of a receipt, and of a statement, with the key by which the owner has signed the function.
+	ownedVersion = 5
 )
 
 // readVersions says which versions this program reads.
-const readVersions = "this program reads the versions 1, 2 of receipts with witnesses, 3 of those with draws, and 4 of those with signatures of agents"
+const readVersions = "this program reads the versions 1, 2 of receipts with witnesses, 3 of those with draws, 4 of those with signatures of agents, and 5 of those with the key of the function's owner"
 
 func (w receiptWire) version() int {
-	if states(w.Statement).Signed != nil {
+	said := states(w.Statement)
+	if said.Function.Key != "" {
+		return ownedVersion
+	}
+	if said.Signed != nil {
 		return signedVersion
 	}
 	if w.Commitment != nil {
@@ -176,6 +184,9 @@ func (w receiptWire) version() int {
 }
 
 func (s Statement) version() int {
+	if s.Function.Key != "" {
+		return ownedVersion
+	}
 	if s.Signed != nil {
 		return signedVersion
 	}
@@ -193,8 +204,11 @@ func StatesSigned(statement []byte) bool { return states(statement).Signed != ni
 
 // stated are parts of a statement, by whose presence its version is told.
 type stated struct {
-	Draws  *struct{} `json:"draws"`
-	Signed *struct{} `json:"signed"`
+	Draws    *struct{} `json:"draws"`
+	Signed   *struct{} `json:"signed"`
+	Function struct {
+		Key string `json:"key"`
+	} `json:"function"`
 }
 
 func states(statement []byte) (s stated) {
@@ -308,9 +322,11 @@ func (r *Receipt) proven(w receiptWire) (err error) {
 func (s Statement) check() error {
 	switch {
 	case s.V != s.version():
-		return fmt.Errorf("it is of version %d: this program reads the versions 1, 3 of statements with draws, and 4 of those with signatures of agents", s.V)
+		return fmt.Errorf("it is of version %d: this program reads the versions 1, 3 of statements with draws, 4 of those with signatures of agents, and 5 of those with the key of the function's owner", s.V)
 	case !isDigest(s.Shards.Root) || !isDigest(s.Function.Digest):
 		return errors.New("a digest in it is none")
+	case s.Function.Key != "" && (!isDigest(s.Function.Key) || s.Function.Signature == ""): // a key is as long as a digest
+		return errors.New("the key of the function's owner is none, or has signed nothing")
 	case s.Shards.Total < 0 || s.Shards.Total > MaxReceiptShards:
 		return fmt.Errorf("it is about %d shards: a job has at most %d", s.Shards.Total, MaxReceiptShards)
 	case s.Shards.Accepted < 0 || s.Shards.Failed < 0 || s.Shards.Accepted > s.Shards.Total || s.Shards.Failed > s.Shards.Total-s.Shards.Accepted:

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/audit"
+	"github.com/ostraka/ostraka/runtime/signing"
 )
 
 func newReceipt(t *terminal) *cobra.Command {
@@ -26,6 +27,7 @@ type receiptVerifyOptions struct {
 	terminal  *terminal
 	key       string
 	witnesses []string
+	owner     string // fingerprint of the key that must have signed the function
 	results   string
 	signed    bool
 }
@@ -68,6 +70,7 @@ or something given with it is refused: -o json says then too what was found.`,
 	o.outputFlag.register(f)
 	o.reexecution.register(f)
 	f.StringVar(&o.key, "key", "", "the key of the project's log, as ostraka audit checkpoint shows it; left out: the one in the receipt")
+	f.StringVar(&o.owner, "owner", "", "fingerprint of the key that must have signed the function, as ostraka signing-key list shows it")
 	f.StringArrayVar(&o.witnesses, "witness", nil, "the key of an agent that must have co-signed the receipt's checkpoint; may be given again")
 	f.BoolVar(&o.signed, "signed", false, "refuse a receipt with a result that no agent has signed so that a stranger can check it")
 	f.StringVar(&o.results, "results", "", "the job's results, as ostraka job results prints them")
@@ -80,6 +83,9 @@ func (o *receiptVerifyOptions) run(ctx context.Context, path string) error {
 	}
 	if err := o.reexecution.check(); err != nil {
 		return err
+	}
+	if o.owner != "" && !signing.IsFingerprint(o.owner) {
+		return usageError("--owner %q is no fingerprint: give the 64 hexadecimal digits that ostraka signing-key list shows", o.owner)
 	}
 	for _, key := range o.witnesses {
 		if err := audit.CheckWitness(key); err != nil {
@@ -125,7 +131,11 @@ func (o *receiptVerifyOptions) verify(ctx context.Context, path string) (receipt
 		return receiptReport{}, refused(err)
 	}
 	v := &receiptCheck{options: o, receipt: r, lines: in, draws: newDrawsCheck(r.Statement), signatures: audit.NewSignatureCheck(r)}
-	if err = o.checkWitnesses(r); err == nil {
+	err = o.checkWitnesses(r)
+	if err == nil {
+		err = o.checkOwner(r.Statement)
+	}
+	if err == nil {
 		err = v.run(ctx)
 	}
 	if err == nil {

@@ -75,6 +75,8 @@ func (v *receiptCheck) notProved() []string {
 	say(answered && !v.folded, "that the answer follows from the results: it was not folded again here")
 	say(v.executed == 0 && shards.Accepted > 0, "that the outputs are right: none was executed again here (give --reexecute and --function)")
 	say(v.executed > 0 && v.executed < shards.Accepted, fmt.Sprintf("that the outputs are right beyond the %s executed again here: the rest is the server's word, and its policy's", count(v.executed, "shard")))
+	owner := ownerNotProved(v.receipt.Statement.Function, v.options.owner != "")
+	say(owner != "", owner)
 	say(true, "that agents are who the server says they are: the server's word")
 	say(true, "that it is the newest receipt of the job: one that was aggregated again has another")
 	say(true, "that nobody was shown another log: compare checkpoints with others")
@@ -118,6 +120,7 @@ func receiptFields(r receiptReport) [][2]string {
 			fields = append(fields, [2]string{name, text})
 		}
 	}
+	add(said.Function.Key != "", "signed", ownerText(said.Function))
 	_, epoch := audit.Epoch(r.Log)
 	add(epoch != "", "log began anew", "it is called "+r.Log+": ostraka audit verify says when and why")
 	add(len(r.Witnesses) > 0, "witnesses", witnessText(r))

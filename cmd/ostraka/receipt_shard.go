@@ -108,6 +108,9 @@ func (o *receiptVerifyOptions) verifyShard(text []byte, in *bufio.Reader, key st
 	v := &receiptCheck{options: o, receipt: p.Receipt, one: &p, draws: newDrawsCheck(p.Receipt.Statement)}
 	err = o.checkWitnesses(p.Receipt)
 	if err == nil {
+		err = o.checkOwner(p.Receipt.Statement)
+	}
+	if err == nil {
 		err = v.draws.see(p.Line)
 	}
 	if err == nil {

@@ -303,6 +303,11 @@ func (s *Service) statement(ctx context.Context, tx *store.Tx, args stepargs.Rec
 	said.Function = auditlog.FunctionStated{Name: f.Name, Version: f.Version, Digest: f.Digest, Signature: hex.EncodeToString(f.Signature)}
 	if f.SignedBy != nil {
 		said.Function.SignedBy = base.FormatNumber(int64(*f.SignedBy))
+		key, err := registry.SigningKeyOf(ctx, tx, *f.SignedBy)
+		if err != nil {
+			return said, err
+		}
+		said.Function.Key = hex.EncodeToString(key)
 	}
 	rechecks, err := fleet.CanRecheck(ctx, tx, args.Project, job.ID, job.Policy)
 	if err != nil {

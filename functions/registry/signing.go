@@ -48,6 +48,16 @@ func (s *Service) ListSigningKeys(ctx context.Context, project uuid.UUID) (keys 
 	return keys, err
 }
 
+// SigningKeyOf is the key of that generation; nil: the project never had it.
+func SigningKeyOf(ctx context.Context, tx *store.Tx, generation int) ([]byte, error) {
+	keys, err := listSigningKeys(ctx, tx)
+	at := slices.IndexFunc(keys, func(k functions.SigningKey) bool { return k.Generation == generation })
+	if err != nil || at < 0 {
+		return nil, err
+	}
+	return keys[at].PublicKey, nil
+}
+
 // RegisterSigningKey makes a key the project's newest, and stores its signatures over bundles that were pushed before. Registering
 // the newest key again only adds signatures, with created false.
 func (s *Service) RegisterSigningKey(ctx context.Context, by functions.Principal, project uuid.UUID, k functions.NewSigningKey) (key functions.SigningKey, created bool, err error) {
