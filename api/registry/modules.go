@@ -39,6 +39,12 @@ type ModulePath struct {
 	Name string `path:"name" maxLength:"63"`
 }
 
+// GetModuleInput names a version of a module.
+type GetModuleInput struct {
+	ModulePath
+	Version int `query:"version" minimum:"1" maximum:"2147483647" doc:"The newest when left out."`
+}
+
 type pushedModuleOutput struct {
 	Status   int
 	Location string `header:"Location"`
@@ -81,7 +87,7 @@ func (s *server) moduleOperations() {
 		About: "The newest version of each, by name.", Access: rest.Readers(),
 	}, s.listModules)
 	rest.Register(s.Server, rest.Operation{
-		ID: "getModule", Method: http.MethodGet, Path: path + "/{name}", Tag: "functions", Summary: "Get the newest version of a module",
+		ID: "getModule", Method: http.MethodGet, Path: path + "/{name}", Tag: "functions", Summary: "Get a version of a module",
 		Access: rest.Readers(),
 	}, s.getModule)
 	rest.Register(s.Server, rest.Operation{
@@ -145,7 +151,7 @@ func (s *server) deprecateModule(ctx context.Context, c *rest.Call, in *Deprecat
 	return &moduleOutput{Body: m}, nil
 }
 
-func (s *server) getModule(ctx context.Context, _ *rest.Call, in *ModulePath) (*moduleOutput, error) {
+func (s *server) getModule(ctx context.Context, _ *rest.Call, in *GetModuleInput) (*moduleOutput, error) {
 	project, err := in.ID()
 	if err != nil {
 		return nil, err
@@ -153,7 +159,7 @@ func (s *server) getModule(ctx context.Context, _ *rest.Call, in *ModulePath) (*
 	if !rest.IsName(in.Name) {
 		return nil, functions.NotFound("module", in.Name)
 	}
-	m, err := s.service.GetModule(ctx, project, in.Name, 0)
+	m, err := s.service.GetModule(ctx, project, in.Name, in.Version)
 	if err != nil {
 		return nil, err
 	}

@@ -102,7 +102,7 @@ func newModuleShow(t *terminal, server *serverFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			doc, err := answer.Read[client.Module](c.GetModule(cmd.Context(), c.project, args[0]))
+			doc, err := answer.Read[client.Module](c.GetModule(cmd.Context(), c.project, args[0], &client.GetModuleParams{}))
 			if err != nil {
 				return explain("getting the module "+args[0], err)
 			}

@@ -19,7 +19,7 @@ const defaultWeight = 100
 
 func newProject(t *terminal, server *serverFlags) *cobra.Command {
 	return noun("project", "Tenants", newProjectCreate(t, server), newProjectList(t, server), newProjectGet(t, server), newProjectSet(t, server),
-		newProjectQuotas(t, server), newProjectSetQuota(t, server), newProjectRecover(t, server))
+		newProjectQuotas(t, server), newProjectSetQuota(t, server), newProjectRecover(t, server), newProjectExport(t, server), newProjectImport(t, server))
 }
 
 func newProjectCreate(t *terminal, server *serverFlags) *cobra.Command {

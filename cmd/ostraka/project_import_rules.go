@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+
+	"github.com/ostraka/ostraka/client"
+	"github.com/ostraka/ostraka/client/answer"
+)
+
+// archives imports those of jobs that are not here, the oldest first.
+func (i *projectImport) archives(ctx context.Context) error {
+	bar := newProgress(i.t, "archives")
+	bar.unit = "archive"
+	defer bar.finish()
+	for n, a := range i.m.Archives {
+		if err := i.archive(ctx, a); err != nil {
+			return err
+		}
+		bar.update(int64(n+1), int64(len(i.m.Archives)))
+	}
+	return nil
+}
+
+// archive imports one, unless it was imported before. One that does not verify is named in the end.
+func (i *projectImport) archive(ctx context.Context, a exportedArchive) error {
+	what := "job " + a.Job.String()
+	there, err := answer.Read[client.JobArchive](i.c.GetArchive(ctx, i.c.project, a.Job))
+	if err == nil && there.Value.ImportedFrom != nil && *there.Value.ImportedFrom == i.m.Project.ID {
+		return i.took(what, false, nil)
+	}
+	name := i.dir.archive(a.Job)
+	files := archiveFiles{document: name + documentSuffix, results: name + resultsSuffix, receipt: name + receiptSuffix, key: i.key}
+	if _, err := verifyArchive(ctx, files.document, files.results, i.key); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		i.result.Failed = append(i.result.Failed, what+": "+err.Error())
+		return nil
+	}
+	quiet := *i.t
+	quiet.live, quiet.talk = false, io.Discard // the bar of archives tells how far all are
+	_, err = importArchive(ctx, &quiet, i.c, files)
+	return i.took(what, true, err)
+}
+
+// byName asks for what a list has, by name.
+func byName[T any](doing string, name func(T) string, page func(cursor *string, size *int64) (*http.Response, error)) (map[string]T, error) {
+	all, err := everything[T](doing, page)
+	named := map[string]T{}
+	for _, v := range all {
+		named[name(v)] = v
+	}
+	return named, err
+}
+
+// same says whether two things are the same in JSON, whatever spaces stand in what was given as JSON.
+func same[T any](a, b T) bool {
+	left, errLeft := json.Marshal(a)
+	right, errRight := json.Marshal(b)
+	return errLeft == nil && errRight == nil && bytes.Equal(left, right)
+}
+
+func (i *projectImport) rules(ctx context.Context) error {
+	here, err := byName("listing rules", func(r client.Rule) string { return r.Spec.Name }, func(cursor *string, size *int64) (*http.Response, error) {
+		return i.c.ListRules(ctx, i.c.project, &client.ListRulesParams{Cursor: cursor, Limit: size})
+	})
+	if err != nil {
+		return err
+	}
+	for _, spec := range i.m.Rules {
+		spec.Then.Version = i.functionHere(spec.Then.Function, spec.Then.Version)
+		r, is := here[spec.Name]
+		switch {
+		case is && same(r.Spec, spec):
+			err = i.took("rule "+spec.Name, false, nil)
+		case is:
+			i.isOther("rule " + spec.Name)
+		default:
+			_, err = answer.Read[client.Rule](i.c.CreateRule(ctx, i.c.project, &client.CreateRuleParams{}, spec))
+			err = i.took("rule "+spec.Name, true, explain("creating it", err))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// schedules come paused: the old project may still run them.
+func (i *projectImport) schedules(ctx context.Context) error {
+	here, err := byName("listing schedules", func(s client.Schedule) string { return s.Spec.Name }, func(cursor *string, size *int64) (*http.Response, error) {
+		return i.c.ListSchedules(ctx, i.c.project, &client.ListSchedulesParams{Cursor: cursor, Limit: size})
+	})
+	if err != nil {
+		return err
+	}
+	for _, spec := range i.m.Schedules {
+		spec.Job.Version = i.functionHere(spec.Job.Function, spec.Job.Version)
+		s, is := here[spec.Name]
+		spec.Paused = !is || s.Spec.Paused // one that was resumed here stays so
+		switch {
+		case is && same(s.Spec, spec):
+			err = i.took("schedule "+spec.Name, false, nil)
+		case is:
+			i.isOther("schedule " + spec.Name)
+		default:
+			_, err = answer.Read[client.ScheduleDetail](i.c.CreateSchedule(ctx, i.c.project, &client.CreateScheduleParams{}, spec))
+			err = i.took("schedule "+spec.Name, true, explain("creating it", err))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// webhooks come paused, with secrets that nobody has seen: their receivers know other ones.
+func (i *projectImport) webhooks(ctx context.Context) error {
+	here, err := byName("listing webhooks", func(w client.Webhook) string { return w.Name }, func(cursor *string, size *int64) (*http.Response, error) {
+		return i.c.ListWebhooks(ctx, i.c.project, &client.ListWebhooksParams{Cursor: cursor, Limit: size})
+	})
+	if err != nil {
+		return err
+	}
+	for _, w := range i.m.Webhooks {
+		if old, is := here[w.Name]; is {
+			if old.URL == w.URL {
+				err = i.took("webhook "+w.Name, false, nil)
+			} else {
+				i.isOther("webhook " + w.Name)
+			}
+		} else {
+			err = i.took("webhook "+w.Name, true, i.webhook(ctx, w))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (i *projectImport) webhook(ctx context.Context, w client.WebhookRequest) error {
+	made, err := answer.Read[client.SecretWebhook](i.c.CreateWebhook(ctx, i.c.project, &client.CreateWebhookParams{}, w))
+	if err == nil {
+		_, err = answer.Read[client.Webhook](i.c.PauseWebhook(ctx, i.c.project, made.Value.ID, &client.PauseWebhookParams{}))
+	}
+	return explain("creating it", err)
+}
+
+// settings gives the project what an owner may set. They come late, as they say what may be pushed and for how long jobs are kept.
+func (i *projectImport) settings(ctx context.Context) error {
+	here, err := answer.Read[client.Project](i.c.GetProject(ctx, i.c.project, nil))
+	if err != nil {
+		return explain("getting the project", err)
+	}
+	want := ownersSettings(i.m.Project)
+	if same(ownersSettings(here.Value), want) {
+		return i.took("settings", false, nil)
+	}
+	_, err = changeProject(ctx, i.c, want)
+	return i.took("settings", true, explain("changing the project", err))
+}
+
+// ownersSettings are those of a project that an owner may set.
+func ownersSettings(p client.Project) client.ProjectChange {
+	archive := int64(-1) // what the server says
+	if p.ArchiveJobsDays != nil {
+		archive = *p.ArchiveJobsDays
+	}
+	return client.ProjectChange{
+		AgentsOpen: &p.AgentsOpen, ArchiveJobsDays: &archive, FollowupsEnabled: &p.FollowupsEnabled, Heuristics: p.Heuristics, KeepJobsDays: &p.KeepJobsDays,
+		MinIsolation: new(client.ProjectChangeMinIsolation(p.MinIsolation)), Monitor: p.Monitor,
+	}
+}
+
+// guardian makes the rules of the project's own layer, in the end: they may refuse what an import does.
+func (i *projectImport) guardian(ctx context.Context) error {
+	doc, err := answer.Read[client.GuardianRuleList](i.c.ListGuardianRules(ctx, i.c.project))
+	if err != nil {
+		return explain("listing the guardian's rules", err)
+	}
+	here := map[string]client.GuardianRule{}
+	for _, r := range doc.Value.Items {
+		if r.Layer == "project" && !r.Deleted {
+			here[r.Name] = r
+		}
+	}
+	for _, r := range i.m.GuardianRules {
+		want := guardianRequest(r)
+		old, is := here[r.Name]
+		switch {
+		case is && same(guardianRequest(old), want):
+			err = i.took("guardian rule "+r.Name, false, nil)
+		case is:
+			i.isOther("guardian rule " + r.Name)
+		default:
+			_, err = answer.Read[client.GuardianRule](i.c.SetGuardianRule(ctx, i.c.project, r.Name, want))
+			err = i.took("guardian rule "+r.Name, true, explain("setting it", err))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	status, err := answer.Read[client.GuardianStatus](i.c.GetGuardian(ctx, i.c.project))
+	if err != nil || !i.m.FourEyes || status.Value.FourEyes {
+		return explain("asking the guardian", err)
+	}
+	_, err = answer.Read[client.GuardianStatus](i.c.ChangeGuardian(ctx, i.c.project, client.GuardianSettings{FourEyes: true}))
+	return i.took("four eyes", true, explain("setting it", err))
+}
+
+func guardianRequest(r client.GuardianRule) client.SetGuardianRule {
+	return client.SetGuardianRule{
+		Conditions: r.Conditions, Enabled: r.Enabled, On: r.On, Reason: r.Reason, Risk: client.SetGuardianRuleRisk(r.Risk), Then: client.SetGuardianRuleThen(r.Then), When: r.When,
+	}
+}
