@@ -112,11 +112,12 @@ bench-trust: ##- simulate the verification against agents that lie; the last lin
 	go run ./bench/trust $(if $(SHORT),-short)
 
 .PHONY: lint
-lint: ## formatting, linters, import arrows, sizes of packages, shell scripts
+lint: ## formatting, linters, import arrows, sizes of packages, workflows, shell scripts
 	scripts/setup.sh lint
 	scripts/check-arrows.sh
 	scripts/check-room-sizes.sh
 	$(TOOLS)/golangci-lint run
+	$(TOOLS)/actionlint
 	shellcheck .ci/run $$(git ls-files --cached --others --exclude-standard '*.sh')
 
 .PHONY: fmt

@@ -28,6 +28,7 @@ readonly minio=(minio github.com/minio/minio v0.0.0-20260212201848-7aac2a2c5b7c 
 readonly gotestsum=(gotestsum gotest.tools/gotestsum v1.13.0 "" "10 seconds")
 readonly nfpm=(nfpm github.com/goreleaser/nfpm/v2 v2.45.2 /cmd/nfpm "a minute")
 readonly cyclonedx=(cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod v1.10.0 /cmd/cyclonedx-gomod "a minute")
+readonly actionlint=(actionlint github.com/rhysd/actionlint v1.7.12 /cmd/actionlint "10 seconds")
 readonly golangci_lint=(golangci-lint github.com/golangci/golangci-lint/v2 v2.15.0 /cmd/golangci-lint "3 minutes")
 
 missing_things=()
@@ -295,7 +296,10 @@ go_tools() {
         ! tests_use "$tests_of_minio" || go_tool "${minio[@]}"
         ! tests_use "$tests_of_portal" || web_packages
         ;;
-    lint) go_tool "${golangci_lint[@]}" ;;
+    lint)
+        go_tool "${golangci_lint[@]}"
+        go_tool "${actionlint[@]}"
+        ;;
     release)
         go_tool "${nfpm[@]}"
         go_tool "${cyclonedx[@]}"
