@@ -70,7 +70,7 @@ func (e *projectExport) archiveOf(ctx context.Context, j client.Job) (a client.J
 		return a, "", explain("archiving the job "+j.ID.String(), err)
 	}
 	doc, err = waitForArchive(ctx, e.t, e.c, doc)
-	if err != nil && doc.Value.State == client.JobArchiveStateFailed {
+	if doc.Value.State == client.JobArchiveStateFailed {
 		return a, doc.Value.Error, nil
 	}
 	return doc.Value, "", err

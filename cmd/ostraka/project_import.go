@@ -109,6 +109,9 @@ func (i *projectImport) checkFiles(ctx context.Context) error {
 	bar.unit = "file"
 	defer bar.finish()
 	all := i.onDisk()
+	if err := i.checkCode(); err != nil {
+		return err
+	}
 	for n, f := range all {
 		if !objectName.MatchString(f.Digest) {
 			return &exitError{code: exitFailed, err: fmt.Errorf("%s names %.70q, which is no digest", i.dir.manifest(), f.Digest)}
@@ -124,6 +127,28 @@ func (i *projectImport) checkFiles(ctx context.Context) error {
 			}
 		}
 		bar.update(int64(n+1), int64(len(all)))
+	}
+	return nil
+}
+
+// checkCode wants what is read from the folder as code to be among the objects, whose names are checked: a manifest from elsewhere may
+// name anything, also a file outside.
+func (i *projectImport) checkCode() error {
+	objects := map[string]bool{}
+	for _, o := range i.m.Objects {
+		objects[o.Digest] = true
+	}
+	named := make([]string, 0, len(i.m.Functions)+len(i.m.Modules))
+	for _, f := range i.m.Functions {
+		named = append(named, f.Digest)
+	}
+	for _, m := range i.m.Modules {
+		named = append(named, m.Digest)
+	}
+	for _, digest := range named {
+		if !objects[digest] {
+			return &exitError{code: exitFailed, err: fmt.Errorf("%s names %.70q, which is not among its objects", i.dir.manifest(), digest)}
+		}
 	}
 	return nil
 }
@@ -236,7 +261,7 @@ func (i *projectImport) sayNext() {
 		i.t.say("an operator may set: ostraka project set --recheck-seconds %d", p.RecheckSeconds)
 	}
 	for _, name := range slices.Sorted(maps.Keys(i.m.Quotas)) {
-		i.t.say("an operator may set: ostraka project set-quota %s=%d", name, i.m.Quotas[name])
+		i.t.say("an operator may set: ostraka project set-quota %s=%d", plain(name), i.m.Quotas[name])
 	}
 	if len(i.m.Left) > 0 {
 		i.t.say("%s not archived when it was exported, and stayed there", strings.Replace(are(len(i.m.Left), "job"), " is", " was", 1))

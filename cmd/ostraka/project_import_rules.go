@@ -35,16 +35,20 @@ func (i *projectImport) archive(ctx context.Context, a exportedArchive) error {
 	name := i.dir.archive(a.Job)
 	files := archiveFiles{document: name + documentSuffix, results: name + resultsSuffix, receipt: name + receiptSuffix, key: i.key}
 	if _, err := verifyArchive(ctx, files.document, files.results, i.key); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		i.result.Failed = append(i.result.Failed, what+": "+err.Error())
-		return nil
+		return i.unverified(ctx, what, err)
 	}
 	quiet := *i.t
 	quiet.live, quiet.talk = false, io.Discard // the bar of archives tells how far all are
 	_, err = importArchive(ctx, &quiet, i.c, files)
 	return i.took(what, true, err)
+}
+
+// unverified keeps for the end why an archive does not verify.
+func (i *projectImport) unverified(ctx context.Context, what string, why error) error {
+	if ctx.Err() == nil {
+		i.result.Failed = append(i.result.Failed, what+": "+why.Error())
+	}
+	return ctx.Err()
 }
 
 // byName asks for what a list has, by name.
