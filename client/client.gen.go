@@ -2542,12 +2542,17 @@ type Attempt struct {
 
 // AuditCount defines model for AuditCount.
 type AuditCount struct {
-	Denials  int64     `json:"denials"`
-	Failures int64     `json:"failures"`
-	FirstAt  time.Time `json:"first_at"`
-	Key      string    `json:"key"`
-	LastAt   time.Time `json:"last_at"`
-	Records  int64     `json:"records"`
+	// Bytes Of the outputs and files of these results.
+	Bytes int64 `json:"bytes"`
+
+	// CPUSeconds What agents and servers say that the results took which they brought.
+	CPUSeconds float64   `json:"cpu_seconds"`
+	Denials    int64     `json:"denials"`
+	Failures   int64     `json:"failures"`
+	FirstAt    time.Time `json:"first_at"`
+	Key        string    `json:"key"`
+	LastAt     time.Time `json:"last_at"`
+	Records    int64     `json:"records"`
 }
 
 // AuditHead defines model for AuditHead.
@@ -2934,6 +2939,20 @@ type CodeReview struct {
 
 // CodeReviewHeld Why jobs of this version are not dispatched; left out where they are.
 type CodeReviewHeld string
+
+// CombinedAnswer defines model for CombinedAnswer.
+type CombinedAnswer struct {
+	Answer json.RawMessage `json:"answer"`
+
+	// Count How many results are in it.
+	Count int64 `json:"count"`
+
+	// Jobs The jobs whose accepted results are in it: the first one comes first, and each has run again what failed in the one before.
+	Jobs []openapi_types.UUID `json:"jobs"`
+
+	// Missing How many shards of the first job have an accepted result in none of them.
+	Missing int64 `json:"missing"`
+}
 
 // Coming defines model for Coming.
 type Coming struct {
@@ -4729,6 +4748,7 @@ type Manifest struct {
 	Script       string            `json:"script,omitempty"`
 	Verification Verification      `json:"verification"`
 	Volumes      []Volume          `json:"volumes,omitempty"`
+	Warm         int64             `json:"warm,omitempty"`
 }
 
 // MapHead defines model for MapHead.
@@ -5266,7 +5286,7 @@ type Preview struct {
 
 // Problem defines model for Problem.
 type Problem struct {
-	// Code A stable name for programs to branch on.
+	// Code A stable name for programs to branch on. Later versions have further ones. /docs/problems says what each means.
 	//
 	// Examples: not_found
 	Code string `json:"code"`
@@ -5314,8 +5334,11 @@ type Project struct {
 	AgentsOpen bool `json:"agents_open"`
 
 	// ArchiveJobsDays After how many days jobs that have ended become archives; 0: never; what the server says when left out.
-	ArchiveJobsDays *int64    `json:"archive_jobs_days,omitempty"`
-	CreatedAt       time.Time `json:"created_at"`
+	ArchiveJobsDays *int64 `json:"archive_jobs_days,omitempty"`
+
+	// AuditDays For how many days records of the audit log keep what they say, their hashes staying; 0: until somebody prunes them; what the server says when left out.
+	AuditDays *int64    `json:"audit_days,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
 
 	// FollowupsEnabled Whether rules may create follow-up jobs in this project.
 	FollowupsEnabled bool `json:"followups_enabled"`
@@ -5440,6 +5463,9 @@ type ProjectChange struct {
 
 	// ArchiveJobsDays After how many days jobs that have ended become archives: their shards leave the database for files; 0: never; -1: what the server says.
 	ArchiveJobsDays *int64 `json:"archive_jobs_days,omitempty"`
+
+	// AuditDays For how many days records of the audit log keep what they say; then their hashes are left, every day for what is older; 0: until somebody prunes them; -1: what the server says.
+	AuditDays *int64 `json:"audit_days,omitempty"`
 
 	// FollowupsEnabled Whether rules may create follow-up jobs in this project.
 	FollowupsEnabled *bool `json:"followups_enabled,omitempty"`
@@ -6312,7 +6338,10 @@ type SessionList struct {
 type SetGuardianRule struct {
 	// Conditions What is allowed must keep to them.
 	Conditions *Conditions `json:"conditions,omitempty"`
-	Enabled    bool        `json:"enabled"`
+
+	// Confirm That it may decide otherwise than was decided lately. It is tested against the newest 1,000 decisions first: where some would have been others, it is published only with this.
+	Confirm bool `json:"confirm,omitempty"`
+	Enabled bool `json:"enabled"`
 
 	// On The operations that it is about; left out: all.
 	On []string `json:"on,omitempty"`
@@ -7393,6 +7422,15 @@ type ListServerAuditParams struct {
 // ListServerAuditParamsOrder defines parameters for ListServerAudit.
 type ListServerAuditParamsOrder string
 
+// ExportServerAuditParams defines parameters for ExportServerAudit.
+type ExportServerAuditParams struct {
+	// From The number of the first record whose content is exported; of all others the hashes are.
+	From *int64 `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The number of the first record behind them; left out or 0: there is none.
+	To *int64 `form:"to,omitempty" json:"to,omitempty"`
+}
+
 // PruneServerAuditParams defines parameters for PruneServerAudit.
 type PruneServerAuditParams struct {
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
@@ -7484,6 +7522,9 @@ type TestServerGuardianRuleParams struct {
 type DeleteServerGuardianRuleParams struct {
 	// Version The version that was read.
 	Version int64 `form:"version" json:"version"`
+
+	// Confirm That what was decided lately may be decided otherwise without it.
+	Confirm *bool `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ReleaseParams defines parameters for Release.
@@ -7644,6 +7685,15 @@ type ListAuditParams struct {
 
 // ListAuditParamsOrder defines parameters for ListAudit.
 type ListAuditParamsOrder string
+
+// ExportAuditParams defines parameters for ExportAudit.
+type ExportAuditParams struct {
+	// From The number of the first record whose content is exported; of all others the hashes are.
+	From *int64 `form:"from,omitempty" json:"from,omitempty"`
+
+	// To The number of the first record behind them; left out or 0: there is none.
+	To *int64 `form:"to,omitempty" json:"to,omitempty"`
+}
 
 // PruneAuditParams defines parameters for PruneAudit.
 type PruneAuditParams struct {
@@ -7855,6 +7905,9 @@ type ListFunctionsParams struct {
 
 // PushFunctionParams defines parameters for PushFunction.
 type PushFunctionParams struct {
+	// Repack Whether the body is a gzipped tar that another program has packed: it is packed anew, so that the bundle has the bytes, and the digest, that ostraka function push gives the same files.
+	Repack *bool `form:"repack,omitempty" json:"repack,omitempty"`
+
 	// IdempotencyKey Names the request, so that sending it again repeats nothing: 1 to 255 visible ASCII characters. The same key with another method, path or body is refused.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 
@@ -7911,6 +7964,9 @@ type TestGuardianRuleParams struct {
 type DeleteGuardianRuleParams struct {
 	// Version The version that was read.
 	Version int64 `form:"version" json:"version"`
+
+	// Confirm That what was decided lately may be decided otherwise without it.
+	Confirm *bool `form:"confirm,omitempty" json:"confirm,omitempty"`
 }
 
 // ListIncidentsParams defines parameters for ListIncidents.
@@ -8147,6 +8203,12 @@ type PushModuleParams struct {
 
 // PushModuleParamsKind defines parameters for PushModule.
 type PushModuleParamsKind string
+
+// GetModuleParams defines parameters for GetModule.
+type GetModuleParams struct {
+	// Version The newest when left out.
+	Version *int64 `form:"version,omitempty" json:"version,omitempty"`
+}
 
 // DeprecateModuleParams defines parameters for DeprecateModule.
 type DeprecateModuleParams struct {
@@ -9312,7 +9374,7 @@ type ClientInterface interface {
 	// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
 	//
 	// Corresponds with GET /v1/audit/export (the `ExportServerAudit` operationId).
-	ExportServerAudit(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ExportServerAudit(ctx context.Context, params *ExportServerAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PruneServerAuditWithBody Take the content of old records out, of the server's own log
 	//
@@ -9578,7 +9640,7 @@ type ClientInterface interface {
 
 	// DeleteServerGuardianRule Delete a rule of the guardian, of the installation
 	//
-	// Its versions are kept: decisions name them.
+	// Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.
 	//
 	// Corresponds with DELETE /v1/guardian/rules/{name} (the `DeleteServerGuardianRule` operationId).
 	DeleteServerGuardianRule(ctx context.Context, name string, params *DeleteServerGuardianRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9592,7 +9654,7 @@ type ClientInterface interface {
 
 	// SetServerGuardianRuleWithBody Make or replace a rule of the guardian, of the installation
 	//
-	// The expression is checked at once; an error shows its line and column.
+	// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -9603,7 +9665,7 @@ type ClientInterface interface {
 
 	// SetServerGuardianRule Make or replace a rule of the guardian, of the installation
 	//
-	// The expression is checked at once; an error shows its line and column.
+	// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -9903,7 +9965,7 @@ type ClientInterface interface {
 	// `ostraka audit verify --export FILE --key KEY` verifies it without a server.
 	//
 	// Corresponds with GET /v1/projects/{project}/audit/export (the `ExportAudit` operationId).
-	ExportAudit(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ExportAudit(ctx context.Context, project openapi_types.UUID, params *ExportAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PruneAuditWithBody Take the content of old records out
 	//
@@ -10397,7 +10459,7 @@ type ClientInterface interface {
 
 	// DeleteGuardianRule Delete a rule of the guardian
 	//
-	// Its versions are kept: decisions name them.
+	// Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.
 	//
 	// Corresponds with DELETE /v1/projects/{project}/guardian/rules/{name} (the `DeleteGuardianRule` operationId).
 	DeleteGuardianRule(ctx context.Context, project openapi_types.UUID, name string, params *DeleteGuardianRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10411,7 +10473,7 @@ type ClientInterface interface {
 
 	// SetGuardianRuleWithBody Make or replace a rule of the guardian
 	//
-	// The expression is checked at once; an error shows its line and column.
+	// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -10422,7 +10484,7 @@ type ClientInterface interface {
 
 	// SetGuardianRule Make or replace a rule of the guardian
 	//
-	// The expression is checked at once; an error shows its line and column.
+	// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -10569,6 +10631,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/chain (the `GetJobChain` operationId).
 	GetJobChain(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetCombinedAnswer Get a job's answer together with that of the jobs whose failed shards it ran again
+	//
+	// For a job with rerun_of whose items are the inputs of the shards that failed there, and no others: the accepted results of both, and of the jobs before, are folded to one answer, each once. No shard runs, and nothing is stored.
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/combined (the `GetCombinedAnswer` operationId).
+	GetCombinedAnswer(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListEvents List the events of a job
 	//
@@ -10870,10 +10939,10 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/projects/{project}/modules (the `PushModule` operationId).
 	PushModuleWithBody(ctx context.Context, project openapi_types.UUID, params *PushModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetModule Get the newest version of a module
+	// GetModule Get a version of a module
 	//
 	// Corresponds with GET /v1/projects/{project}/modules/{name} (the `GetModule` operationId).
-	GetModule(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetModule(ctx context.Context, project openapi_types.UUID, name string, params *GetModuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeprecateModuleWithBody Keep new jobs from using a module
 	//
@@ -12643,8 +12712,8 @@ func (c *Client) GetServerAuditCheckpoint(ctx context.Context, reqEditors ...Req
 // `ostraka audit verify --export FILE --key KEY` verifies it without a server.
 //
 // Corresponds with GET /v1/audit/export (the `ExportServerAudit` operationId).
-func (c *Client) ExportServerAudit(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewExportServerAuditRequest(c.Server)
+func (c *Client) ExportServerAudit(ctx context.Context, params *ExportServerAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportServerAuditRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -13199,7 +13268,7 @@ func (c *Client) ListServerGuardianRules(ctx context.Context, reqEditors ...Requ
 
 // DeleteServerGuardianRule Delete a rule of the guardian, of the installation
 //
-// Its versions are kept: decisions name them.
+// Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.
 //
 // Corresponds with DELETE /v1/guardian/rules/{name} (the `DeleteServerGuardianRule` operationId).
 func (c *Client) DeleteServerGuardianRule(ctx context.Context, name string, params *DeleteServerGuardianRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13233,7 +13302,7 @@ func (c *Client) GetServerGuardianRule(ctx context.Context, name string, reqEdit
 
 // SetServerGuardianRuleWithBody Make or replace a rule of the guardian, of the installation
 //
-// The expression is checked at once; an error shows its line and column.
+// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 //
 // The body has at most 1048576 bytes.
 //
@@ -13254,7 +13323,7 @@ func (c *Client) SetServerGuardianRuleWithBody(ctx context.Context, name string,
 
 // SetServerGuardianRule Make or replace a rule of the guardian, of the installation
 //
-// The expression is checked at once; an error shows its line and column.
+// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 //
 // The body has at most 1048576 bytes.
 //
@@ -13864,8 +13933,8 @@ func (c *Client) GetAuditCheckpoint(ctx context.Context, project openapi_types.U
 // `ostraka audit verify --export FILE --key KEY` verifies it without a server.
 //
 // Corresponds with GET /v1/projects/{project}/audit/export (the `ExportAudit` operationId).
-func (c *Client) ExportAudit(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewExportAuditRequest(c.Server, project)
+func (c *Client) ExportAudit(ctx context.Context, project openapi_types.UUID, params *ExportAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportAuditRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -14908,7 +14977,7 @@ func (c *Client) ListGuardianRules(ctx context.Context, project openapi_types.UU
 
 // DeleteGuardianRule Delete a rule of the guardian
 //
-// Its versions are kept: decisions name them.
+// Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.
 //
 // Corresponds with DELETE /v1/projects/{project}/guardian/rules/{name} (the `DeleteGuardianRule` operationId).
 func (c *Client) DeleteGuardianRule(ctx context.Context, project openapi_types.UUID, name string, params *DeleteGuardianRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -14942,7 +15011,7 @@ func (c *Client) GetGuardianRule(ctx context.Context, project openapi_types.UUID
 
 // SetGuardianRuleWithBody Make or replace a rule of the guardian
 //
-// The expression is checked at once; an error shows its line and column.
+// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 //
 // The body has at most 1048576 bytes.
 //
@@ -14963,7 +15032,7 @@ func (c *Client) SetGuardianRuleWithBody(ctx context.Context, project openapi_ty
 
 // SetGuardianRule Make or replace a rule of the guardian
 //
-// The expression is checked at once; an error shows its line and column.
+// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 //
 // The body has at most 1048576 bytes.
 //
@@ -15281,6 +15350,23 @@ func (c *Client) CancelJob(ctx context.Context, project openapi_types.UUID, job 
 // Corresponds with GET /v1/projects/{project}/jobs/{job}/chain (the `GetJobChain` operationId).
 func (c *Client) GetJobChain(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetJobChainRequest(c.Server, project, job)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetCombinedAnswer Get a job's answer together with that of the jobs whose failed shards it ran again
+//
+// For a job with rerun_of whose items are the inputs of the shards that failed there, and no others: the accepted results of both, and of the jobs before, are folded to one answer, each once. No shard runs, and nothing is stored.
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/combined (the `GetCombinedAnswer` operationId).
+func (c *Client) GetCombinedAnswer(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCombinedAnswerRequest(c.Server, project, job)
 	if err != nil {
 		return nil, err
 	}
@@ -15921,11 +16007,11 @@ func (c *Client) PushModuleWithBody(ctx context.Context, project openapi_types.U
 	return c.Client.Do(req)
 }
 
-// GetModule Get the newest version of a module
+// GetModule Get a version of a module
 //
 // Corresponds with GET /v1/projects/{project}/modules/{name} (the `GetModule` operationId).
-func (c *Client) GetModule(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetModuleRequest(c.Server, project, name)
+func (c *Client) GetModule(ctx context.Context, project openapi_types.UUID, name string, params *GetModuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetModuleRequest(c.Server, project, name, params)
 	if err != nil {
 		return nil, err
 	}
@@ -19651,7 +19737,7 @@ func NewGetServerAuditCheckpointRequest(server string) (*http.Request, error) {
 }
 
 // NewExportServerAuditRequest constructs an http.Request for the ExportServerAudit method
-func NewExportServerAuditRequest(server string) (*http.Request, error) {
+func NewExportServerAuditRequest(server string, params *ExportServerAuditParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -19667,6 +19753,45 @@ func NewExportServerAuditRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -20668,6 +20793,18 @@ func NewDeleteServerGuardianRuleRequest(server string, name string, params *Dele
 			for _, qp := range strings.Split(queryFrag, "&") {
 				rawQueryFragments = append(rawQueryFragments, qp)
 			}
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -22163,7 +22300,7 @@ func NewGetAuditCheckpointRequest(server string, project openapi_types.UUID) (*h
 }
 
 // NewExportAuditRequest constructs an http.Request for the ExportAudit method
-func NewExportAuditRequest(server string, project openapi_types.UUID) (*http.Request, error) {
+func NewExportAuditRequest(server string, project openapi_types.UUID, params *ExportAuditParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -22186,6 +22323,45 @@ func NewExportAuditRequest(server string, project openapi_types.UUID) (*http.Req
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -24058,6 +24234,33 @@ func NewPushFunctionRequestWithBody(server string, project openapi_types.UUID, p
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Repack != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "repack", *params.Repack, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -24884,6 +25087,18 @@ func NewDeleteGuardianRuleRequest(server string, project openapi_types.UUID, nam
 			for _, qp := range strings.Split(queryFrag, "&") {
 				rawQueryFragments = append(rawQueryFragments, qp)
 			}
+		}
+
+		if params.Confirm != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "confirm", *params.Confirm, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -25884,6 +26099,47 @@ func NewGetJobChainRequest(server string, project openapi_types.UUID, job openap
 	}
 
 	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/chain", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetCombinedAnswerRequest constructs an http.Request for the GetCombinedAnswer method
+func NewGetCombinedAnswerRequest(server string, project openapi_types.UUID, job openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "job", job, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/projects/%s/jobs/%s/combined", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -27589,7 +27845,7 @@ func NewPushModuleRequestWithBody(server string, project openapi_types.UUID, par
 }
 
 // NewGetModuleRequest constructs an http.Request for the GetModule method
-func NewGetModuleRequest(server string, project openapi_types.UUID, name string) (*http.Request, error) {
+func NewGetModuleRequest(server string, project openapi_types.UUID, name string, params *GetModuleParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -27619,6 +27875,33 @@ func NewGetModuleRequest(server string, project openapi_types.UUID, name string)
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Version != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", false, "version", *params.Version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int64"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -32458,7 +32741,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/audit/export (the `ExportServerAudit` operationId).
-	ExportServerAuditWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ExportServerAuditResponse, error)
+	ExportServerAuditWithResponse(ctx context.Context, params *ExportServerAuditParams, reqEditors ...RequestEditorFn) (*ExportServerAuditResponse, error)
 
 	// PruneServerAuditWithBodyWithResponse Take the content of old records out, of the server's own log
 	//
@@ -32748,7 +33031,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteServerGuardianRuleWithResponse Delete a rule of the guardian, of the installation
 	//
-	// Its versions are kept: decisions name them.
+	// Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -32766,7 +33049,7 @@ type ClientWithResponsesInterface interface {
 
 	// SetServerGuardianRuleWithBodyWithResponse Make or replace a rule of the guardian, of the installation
 	//
-	// The expression is checked at once; an error shows its line and column.
+	// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -32777,7 +33060,7 @@ type ClientWithResponsesInterface interface {
 
 	// SetServerGuardianRuleWithResponse Make or replace a rule of the guardian, of the installation
 	//
-	// The expression is checked at once; an error shows its line and column.
+	// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -33103,7 +33386,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project}/audit/export (the `ExportAudit` operationId).
-	ExportAuditWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ExportAuditResponse, error)
+	ExportAuditWithResponse(ctx context.Context, project openapi_types.UUID, params *ExportAuditParams, reqEditors ...RequestEditorFn) (*ExportAuditResponse, error)
 
 	// PruneAuditWithBodyWithResponse Take the content of old records out
 	//
@@ -33649,7 +33932,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteGuardianRuleWithResponse Delete a rule of the guardian
 	//
-	// Its versions are kept: decisions name them.
+	// Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -33667,7 +33950,7 @@ type ClientWithResponsesInterface interface {
 
 	// SetGuardianRuleWithBodyWithResponse Make or replace a rule of the guardian
 	//
-	// The expression is checked at once; an error shows its line and column.
+	// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -33678,7 +33961,7 @@ type ClientWithResponsesInterface interface {
 
 	// SetGuardianRuleWithResponse Make or replace a rule of the guardian
 	//
-	// The expression is checked at once; an error shows its line and column.
+	// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 	//
 	// The body has at most 1048576 bytes.
 	//
@@ -33847,6 +34130,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /v1/projects/{project}/jobs/{job}/chain (the `GetJobChain` operationId).
 	GetJobChainWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetJobChainResponse, error)
+
+	// GetCombinedAnswerWithResponse Get a job's answer together with that of the jobs whose failed shards it ran again
+	//
+	// For a job with rerun_of whose items are the inputs of the shards that failed there, and no others: the accepted results of both, and of the jobs before, are folded to one answer, each once. No shard runs, and nothing is stored.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/projects/{project}/jobs/{job}/combined (the `GetCombinedAnswer` operationId).
+	GetCombinedAnswerWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetCombinedAnswerResponse, error)
 
 	// ListEventsWithResponse List the events of a job
 	//
@@ -34184,12 +34476,12 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/projects/{project}/modules (the `PushModule` operationId).
 	PushModuleWithBodyWithResponse(ctx context.Context, project openapi_types.UUID, params *PushModuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*PushModuleResponse, error)
 
-	// GetModuleWithResponse Get the newest version of a module
+	// GetModuleWithResponse Get a version of a module
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /v1/projects/{project}/modules/{name} (the `GetModule` operationId).
-	GetModuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*GetModuleResponse, error)
+	GetModuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *GetModuleParams, reqEditors ...RequestEditorFn) (*GetModuleResponse, error)
 
 	// DeprecateModuleWithBodyWithResponse Keep new jobs from using a module
 	//
@@ -41850,6 +42142,54 @@ func (r GetJobChainResponse) ContentType() string {
 	return ""
 }
 
+type GetCombinedAnswerResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CombinedAnswer
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetCombinedAnswerResponse) GetJSON200() *CombinedAnswer {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetCombinedAnswerResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetCombinedAnswerResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetCombinedAnswerResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetCombinedAnswerResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetCombinedAnswerResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListEventsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -47609,8 +47949,8 @@ func (c *ClientWithResponses) GetServerAuditCheckpointWithResponse(ctx context.C
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/audit/export (the `ExportServerAudit` operationId).
-func (c *ClientWithResponses) ExportServerAuditWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ExportServerAuditResponse, error) {
-	rsp, err := c.ExportServerAudit(ctx, reqEditors...)
+func (c *ClientWithResponses) ExportServerAuditWithResponse(ctx context.Context, params *ExportServerAuditParams, reqEditors ...RequestEditorFn) (*ExportServerAuditResponse, error) {
+	rsp, err := c.ExportServerAudit(ctx, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -48073,7 +48413,7 @@ func (c *ClientWithResponses) ListServerGuardianRulesWithResponse(ctx context.Co
 
 // DeleteServerGuardianRuleWithResponse Delete a rule of the guardian, of the installation
 //
-// Its versions are kept: decisions name them.
+// Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -48103,7 +48443,7 @@ func (c *ClientWithResponses) GetServerGuardianRuleWithResponse(ctx context.Cont
 
 // SetServerGuardianRuleWithBodyWithResponse Make or replace a rule of the guardian, of the installation
 //
-// The expression is checked at once; an error shows its line and column.
+// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 //
 // The body has at most 1048576 bytes.
 //
@@ -48120,7 +48460,7 @@ func (c *ClientWithResponses) SetServerGuardianRuleWithBodyWithResponse(ctx cont
 
 // SetServerGuardianRuleWithResponse Make or replace a rule of the guardian, of the installation
 //
-// The expression is checked at once; an error shows its line and column.
+// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 //
 // The body has at most 1048576 bytes.
 //
@@ -48632,8 +48972,8 @@ func (c *ClientWithResponses) GetAuditCheckpointWithResponse(ctx context.Context
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/projects/{project}/audit/export (the `ExportAudit` operationId).
-func (c *ClientWithResponses) ExportAuditWithResponse(ctx context.Context, project openapi_types.UUID, reqEditors ...RequestEditorFn) (*ExportAuditResponse, error) {
-	rsp, err := c.ExportAudit(ctx, project, reqEditors...)
+func (c *ClientWithResponses) ExportAuditWithResponse(ctx context.Context, project openapi_types.UUID, params *ExportAuditParams, reqEditors ...RequestEditorFn) (*ExportAuditResponse, error) {
+	rsp, err := c.ExportAudit(ctx, project, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -49508,7 +49848,7 @@ func (c *ClientWithResponses) ListGuardianRulesWithResponse(ctx context.Context,
 
 // DeleteGuardianRuleWithResponse Delete a rule of the guardian
 //
-// Its versions are kept: decisions name them.
+// Its versions are kept: decisions name them. Where some of the newest 1,000 decisions would have been others without it, it takes `confirm`.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -49538,7 +49878,7 @@ func (c *ClientWithResponses) GetGuardianRuleWithResponse(ctx context.Context, p
 
 // SetGuardianRuleWithBodyWithResponse Make or replace a rule of the guardian
 //
-// The expression is checked at once; an error shows its line and column.
+// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 //
 // The body has at most 1048576 bytes.
 //
@@ -49555,7 +49895,7 @@ func (c *ClientWithResponses) SetGuardianRuleWithBodyWithResponse(ctx context.Co
 
 // SetGuardianRuleWithResponse Make or replace a rule of the guardian
 //
-// The expression is checked at once; an error shows its line and column.
+// The expression is checked at once; an error shows its line and column. Then the rule is tested against the newest 1,000 decisions: where some would have been others, it takes `confirm`.
 //
 // The body has at most 1048576 bytes.
 //
@@ -49831,6 +50171,21 @@ func (c *ClientWithResponses) GetJobChainWithResponse(ctx context.Context, proje
 		return nil, err
 	}
 	return ParseGetJobChainResponse(rsp)
+}
+
+// GetCombinedAnswerWithResponse Get a job's answer together with that of the jobs whose failed shards it ran again
+//
+// For a job with rerun_of whose items are the inputs of the shards that failed there, and no others: the accepted results of both, and of the jobs before, are folded to one answer, each once. No shard runs, and nothing is stored.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/projects/{project}/jobs/{job}/combined (the `GetCombinedAnswer` operationId).
+func (c *ClientWithResponses) GetCombinedAnswerWithResponse(ctx context.Context, project openapi_types.UUID, job openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetCombinedAnswerResponse, error) {
+	rsp, err := c.GetCombinedAnswer(ctx, project, job, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetCombinedAnswerResponse(rsp)
 }
 
 // ListEventsWithResponse List the events of a job
@@ -50367,13 +50722,13 @@ func (c *ClientWithResponses) PushModuleWithBodyWithResponse(ctx context.Context
 	return ParsePushModuleResponse(rsp)
 }
 
-// GetModuleWithResponse Get the newest version of a module
+// GetModuleWithResponse Get a version of a module
 //
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /v1/projects/{project}/modules/{name} (the `GetModule` operationId).
-func (c *ClientWithResponses) GetModuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, reqEditors ...RequestEditorFn) (*GetModuleResponse, error) {
-	rsp, err := c.GetModule(ctx, project, name, reqEditors...)
+func (c *ClientWithResponses) GetModuleWithResponse(ctx context.Context, project openapi_types.UUID, name string, params *GetModuleParams, reqEditors ...RequestEditorFn) (*GetModuleResponse, error) {
+	rsp, err := c.GetModule(ctx, project, name, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -56893,6 +57248,39 @@ func ParseGetJobChainResponse(rsp *http.Response) (*GetJobChainResponse, error) 
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest JobChain
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseGetCombinedAnswerResponse parses an HTTP response from a GetCombinedAnswerWithResponse call
+func ParseGetCombinedAnswerResponse(rsp *http.Response) (*GetCombinedAnswerResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetCombinedAnswerResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CombinedAnswer
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

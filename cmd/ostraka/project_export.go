@@ -184,7 +184,7 @@ func (e *projectExport) fetchAs(ctx context.Context, digest, path string) (err e
 
 // log copies the sealed audit log, to be verified anywhere.
 func (e *projectExport) log(ctx context.Context) error {
-	body, err := auditExport(ctx, e.c, &layerFlag{})
+	body, err := auditExport(ctx, e.c, &layerFlag{}, recordRange{})
 	if err != nil {
 		return err
 	}

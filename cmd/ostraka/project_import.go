@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/canonical"
 )
 
 func newProjectImport(t *terminal, server *serverFlags) *cobra.Command {
@@ -113,7 +114,7 @@ func (i *projectImport) checkFiles(ctx context.Context) error {
 		return err
 	}
 	for n, f := range all {
-		if !objectName.MatchString(f.Digest) {
+		if !canonical.IsDigest(f.Digest) {
 			return &exitError{code: exitFailed, err: fmt.Errorf("%s names %.70q, which is no digest", i.dir.manifest(), f.Digest)}
 		}
 		got, err := digestOfFile(ctx, f.path)
