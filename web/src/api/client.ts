@@ -5,7 +5,8 @@ import { parseJSON } from "./json";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
-export type Problem = Schemas["Problem"];
+/** A problem that a server tells of, or that the page found itself: its code is then none of the API's. */
+export type Problem = Omit<Schemas["Problem"], "code"> & { code: string };
 
 /** What the server answered when it did not do what was asked. */
 export class ProblemError extends Error {

@@ -1,0 +1,1 @@
+var e={split:`_split_1cpio_1`,col:`_col_1cpio_2`,caught:`_caught_1cpio_3`,stamp:`_stamp_1cpio_6`,numbers:`_numbers_1cpio_7`,number:`_number_1cpio_7`,answer:`_answer_1cpio_12`,answerGrid:`_answerGrid_1cpio_13`,waits:`_waits_1cpio_14`,ticker:`_ticker_1cpio_17`,bad:`_bad_1cpio_21`,good:`_good_1cpio_22`,spent:`_spent_1cpio_23`,kv:`_kv_1cpio_24`};export{e as t};

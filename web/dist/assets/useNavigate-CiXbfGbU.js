@@ -1,1 +1,0 @@
-import{A as e,Ct as t,xt as n}from"./panel-BhlkXXIO.js";var r=t(n(),1);function i(t){let n=e();return r.useCallback(e=>n.navigate({...e,from:e.from??t?.from}),[t?.from,n])}export{i as t};

@@ -1,0 +1,1 @@
+import{o as e}from"./useMatch-yytymbry.js";import{Q as t,X as n}from"./panel-r4rpGm2q.js";var r=t(n(),1);function i(t){let n=e();return r.useCallback(e=>n.navigate({...e,from:e.from??t?.from}),[t?.from,n])}export{i as t};

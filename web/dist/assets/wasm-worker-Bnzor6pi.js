@@ -1,0 +1,1 @@
+self.onmessage=async({data:e})=>{try{let t=await WebAssembly.compile(e);self.postMessage({imports:WebAssembly.Module.imports(t),exports:WebAssembly.Module.exports(t)})}catch(e){self.postMessage({error:e instanceof Error?e.message:String(e)})}};
