@@ -140,8 +140,10 @@ type NewJob struct {
 	Function  string         `json:"function"`          // name
 	Version   int            `json:"version,omitempty"` // 0: the newest
 	Partition partition.Spec `json:"partition"`
-	Items     []byte         `json:"-"` // JSON lines, for a partition of kind items that names no object
-	FromJob   *uuid.UUID     `json:"-"` // a finished job whose outputs are the items, instead of Items
+	// Chosen says that nobody has said how large the shards are: what the partition has of it is a first guess, and what was measured counts.
+	Chosen  bool       `json:"chosen,omitempty"`
+	Items   []byte     `json:"-"` // JSON lines, for a partition of kind items that names no object
+	FromJob *uuid.UUID `json:"-"` // a finished job whose outputs are the items, instead of Items
 	// The policy, as verify.Policy has it; all of them zero: the manifest's.
 	Quorum        int             `json:"quorum,omitempty"`
 	None          bool            `json:"none,omitempty"`

@@ -43,12 +43,59 @@ func (r JobRequest) job() (functions.NewJob, error) {
 		job.Aggregator, job.Params = r.Aggregator.Module, r.Aggregator.Params
 	}
 	if source, err := readSource(r.Partition); source != nil || err != nil {
-		job.Partition, job.FromJob = partition.Spec{Kind: partition.KindItems}, source
+		if err == nil {
+			job.Partition, err = itemsOfSize(r.Partition)
+		}
+		job.FromJob, job.Chosen = source, job.Partition.Size == 0
 		return job, err
 	}
-	var err error
-	job.Partition, job.Items, err = readPartition(r.Partition)
+	text, chosen, err := chooseSize(r.Partition)
+	if err != nil {
+		return job, err
+	}
+	job.Chosen = chosen
+	job.Partition, job.Items, err = readPartition(text)
 	return job, err
+}
+
+// chooseSize adds the size that the shards of a partition get where it has none, which is a first guess then.
+func chooseSize(text []byte) (sized []byte, chosen bool, err error) {
+	var p struct {
+		Kind                         partition.Kind
+		From, To, Size, Lines, Bytes json.RawMessage
+	}
+	if json.Unmarshal(text, &p) != nil || p.Size != nil || p.Lines != nil || p.Bytes != nil {
+		return text, false, nil // what is wrong with it is told by who reads it
+	}
+	var field string
+	switch p.Kind {
+	case partition.KindRange:
+		var from, to string
+		if json.Unmarshal(p.From, &from) != nil || json.Unmarshal(p.To, &to) != nil {
+			return text, false, nil
+		}
+		r, err := partition.RangeOfAnySize(from, to)
+		if err != nil {
+			return nil, false, err
+		}
+		field = fmt.Sprintf(`"size":"%s"`, r.Size)
+	case partition.KindLines:
+		field = fmt.Sprintf(`"bytes":"%d"`, partition.ChosenLineBytes)
+	default:
+		return text, p.Kind == partition.KindItems, nil
+	}
+	end := bytes.LastIndexByte(text, '}')
+	return slices.Concat(text[:end], []byte(","+field), text[end:]), true, nil
+}
+
+// itemsOfSize reads how many of the outputs of a job make a shard.
+func itemsOfSize(text []byte) (partition.Spec, error) {
+	spec := partition.Spec{Kind: partition.KindItems}
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(text, &fields) // it was read before
+	var err error
+	spec.Size, err = partition.ReadSize(fields)
+	return spec, err
 }
 
 // ways counts how many ways to verify are asked for.
@@ -74,8 +121,9 @@ func readSource(text []byte) (*uuid.UUID, error) {
 	}
 	err := json.Unmarshal(text, &source)
 	id, bad := uuid.Parse(source.Job)
+	delete(fields, "size")
 	if err != nil || bad != nil || source.Kind != partition.KindItems || len(fields) != 2 || canonical.Valid(text, partition.MaxSpecBytes) != nil {
-		return nil, rest.NewProblem(http.StatusUnprocessableEntity, string(partition.CodeSpecSyntax), "body.partition: job is the ID of a job, and stands beside nothing but the kind items",
+		return nil, rest.NewProblem(http.StatusUnprocessableEntity, string(partition.CodeSpecSyntax), "body.partition: job is the ID of a job, and stands beside nothing but the kind items and a size",
 			`write {"kind":"items","job":"0190a5d4-5b7a-7c3e-8f21-6d1e0c9b8a77"}`)
 	}
 	return &id, nil
@@ -88,17 +136,25 @@ func readPartition(text []byte) (partition.Spec, []byte, error) {
 		return partition.Spec{}, nil, rest.NewProblem(http.StatusUnprocessableEntity, string(partition.CodeSpecSyntax), "body.partition: not a JSON object",
 			`write for example {"kind":"range","from":"0","to":"1000","size":"100"} or {"kind":"items","values":[1,2]}`)
 	}
-	if _, inline := fields["values"]; !inline || len(fields) != 2 || string(fields["kind"]) != `"items"` {
+	others := len(fields)
+	if _, sized := fields["size"]; sized {
+		others--
+	}
+	if _, inline := fields["values"]; !inline || others != 2 || string(fields["kind"]) != `"items"` {
 		var spec partition.Spec
 		err := spec.UnmarshalJSON(text)
 		return spec, nil, err
 	}
-	lines, err := itemLines(fields["values"])
-	return partition.Spec{Kind: partition.KindItems}, lines, err
+	spec, err := itemsOfSize(text)
+	if err != nil {
+		return spec, nil, err
+	}
+	lines, err := itemLines(fields["values"], spec)
+	return spec, lines, err
 }
 
 // itemLines writes the values as JSON lines and checks each. A value keeps its bytes, but for line breaks between its tokens.
-func itemLines(text json.RawMessage) ([]byte, error) {
+func itemLines(text json.RawMessage, spec partition.Spec) ([]byte, error) {
 	var values []json.RawMessage
 	if err := json.Unmarshal(text, &values); err != nil {
 		return nil, rest.NewProblem(http.StatusUnprocessableEntity, string(partition.CodeSpecSyntax), "body.partition.values: not a JSON array",
@@ -121,12 +177,11 @@ func itemLines(text json.RawMessage) ([]byte, error) {
 		}
 		lines.WriteByte('\n')
 	}
-	return lines.Bytes(), checkItems(lines.Bytes())
+	return lines.Bytes(), checkItems(spec.ReadItems(lines.Bytes()))
 }
 
 // checkItems names the first item that cannot be an input by its place in the array.
-func checkItems(lines []byte) error {
-	items := partition.NewItems(bytes.NewReader(lines))
+func checkItems(items partition.Reader) error {
 	for {
 		_, err := items.Next()
 		var refused *partition.Error

@@ -29,7 +29,7 @@ func (s *Service) SplitAtOnce(ctx context.Context, tx *store.Tx, id uuid.UUID, i
 	if err != nil {
 		return fmt.Errorf("splitting job %s at once: %w", id, err)
 	}
-	if _, err := s.makeShards(ctx, tx, job, &splitSource{job: id, inputs: partition.ItemsOf(inputs)}); err != nil {
+	if _, err := s.makeShards(ctx, tx, job, &splitSource{job: id, inputs: job.Partition.ReadItems(inputs)}); err != nil {
 		return fmt.Errorf("splitting job %s at once: %w", id, err)
 	}
 	return base.Notify(ctx, tx, base.ChannelWork, tx.Project())

@@ -29,6 +29,7 @@ type Items struct {
 	count  int64
 	offset int64
 	err    error
+	check  func(item []byte) *Error // nil: each item is the input of a shard, and there are no more than a job has of those
 }
 
 // mostBuffered has slack: an item of MaxItemBytes may have white space and a line end around it, and a longer line is still told from one
@@ -80,18 +81,25 @@ func (it *Items) next() ([]byte, error) {
 		if len(item) == 0 {
 			continue
 		}
-		if it.count == MaxShards {
+		if it.check == nil && it.count == MaxShards {
 			return nil, &Error{
 				Code: CodeTooManyShards, Line: it.line,
 				Detail: fmt.Sprintf("there are more than %d items, the most that a job has shards", MaxShards),
-				Hint:   "put several values into one item, or split the file into several jobs",
+				Hint:   "put several items into a shard (size), or split the file into several jobs",
 			}
 		}
-		if err := checkItem(item); err != nil {
+		if err := it.refuse(item); err != nil {
 			return nil, it.at(err)
 		}
 		return item, nil
 	}
+}
+
+func (it *Items) refuse(item []byte) *Error {
+	if it.check != nil {
+		return it.check(item)
+	}
+	return checkItem(item)
 }
 
 // readLine returns the next line without the white space around it.

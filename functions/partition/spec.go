@@ -29,6 +29,7 @@ const (
 //	{"kind":"range","from":"18446744073709551616","to":"18446744073710551616","size":"1000"}
 //	{"kind":"items","values":[…]}
 //	{"kind":"items","object":"<SHA-256 of an object of one JSON value a line>"}
+//	{"kind":"items","object":"<…>","size":"100"}, and the same of values
 //	{"kind":"grid","axes":[{"name":"alpha","values":[0.1,0.5]},{"name":"seed","values":[1,2,3]}]}
 //	{"kind":"lines","object":"<SHA-256 of an object of text, gzip or not>","lines":"1000"}
 //	{"kind":"lines","object":"<SHA-256 of an object of text, gzip or not>","bytes":"65536"}
@@ -43,8 +44,10 @@ type Spec struct {
 	Range  Range             // of KindRange
 	Values []json.RawMessage // of KindItems, up to MaxInlineItems of them, verbatim
 	Object string            // of KindItems: digest of the object that holds the items, instead of Values
-	Grid   Grid              // of KindGrid
-	Lines  Lines             // of KindLines
+	// Size is of KindItems: how many items make a shard at most, whose input is then the list of them; 0: each is a shard.
+	Size  int64
+	Grid  Grid  // of KindGrid
+	Lines Lines // of KindLines
 	// Objects is of KindObjects.
 	Objects Objects
 }
@@ -66,7 +69,7 @@ func (s Spec) Count() (count int64, known bool) {
 		return s.Range.Count(), true
 	case s.Kind == KindGrid:
 		return s.Grid.Count(), true
-	case s.Kind == KindItems && s.Object == "":
+	case s.Kind == KindItems && s.Object == "" && s.Size == 0:
 		return int64(len(s.Values)), true
 	default:
 		return 0, false
@@ -93,6 +96,8 @@ func (s Spec) Validate() error {
 
 func (s Spec) validateItems() error {
 	switch {
+	case s.Size < 0 || s.Size > MaxItemsPerShard:
+		return &Error{Code: CodeShardSize, Field: "size", Detail: fmt.Sprintf("%d items a shard", s.Size), Hint: fmt.Sprintf("give 1 to %d, or leave it out", MaxItemsPerShard)}
 	case s.Object != "" && s.Values != nil:
 		return &Error{Code: CodeSpecSyntax, Detail: "items have either values or an object, not both", Hint: "leave one out"}
 	case s.Object != "" && !isDigest(s.Object):
@@ -104,8 +109,12 @@ func (s Spec) validateItems() error {
 	case len(s.Values) > MaxInlineItems:
 		return &Error{Code: CodeSpecTooLarge, Field: "values", Detail: fmt.Sprintf("there are %d items, and at most %d may be written inline", len(s.Values), MaxInlineItems), Hint: "store them as an object of one JSON value a line and give its digest"}
 	}
+	check := checkItem
+	if s.Size > 0 {
+		check = checkListed
+	}
 	for i, value := range s.Values {
-		if err := checkItem(value); err != nil {
+		if err := check(value); err != nil {
 			err.Field = fmt.Sprintf("values[%d]", i)
 			return err
 		}
@@ -172,10 +181,14 @@ func readRange(fields map[string]json.RawMessage) (Spec, error) {
 }
 
 func readItems(fields map[string]json.RawMessage) (Spec, error) {
-	if err := onlyFields(fields, "kind", "values", "object"); err != nil {
+	if err := onlyFields(fields, "kind", "values", "object", "size"); err != nil {
 		return Spec{}, err
 	}
-	read := Spec{Kind: KindItems}
+	size, err := ReadSize(fields)
+	if err != nil {
+		return Spec{}, err
+	}
+	read := Spec{Kind: KindItems, Size: size}
 	if values, ok := fields["values"]; ok {
 		if err := json.Unmarshal(values, &read.Values); err != nil || read.Values == nil {
 			return Spec{}, &Error{Code: CodeSpecSyntax, Field: "values", Detail: "the values are not a JSON array", Hint: `write {"kind":"items","values":[…]}`}
@@ -268,9 +281,12 @@ func (s Spec) Read(source io.Reader) Reader {
 	case KindObjects:
 		return NewObjectReader(source, s.Objects)
 	default:
-		return NewItems(source)
+		return s.group(NewItems(source))
 	}
 }
+
+// ReadItems is Read of items that are at hand.
+func (s Spec) ReadItems(data []byte) Reader { return s.group(ItemsOf(data)) }
 
 // Resume returns a reader that continues where another was after count inputs.
 func (s Spec) Resume(source io.Reader, offset, count int64) (Reader, error) {
@@ -287,7 +303,7 @@ func (s Spec) Resume(source io.Reader, offset, count int64) (Reader, error) {
 	if s.Kind == KindObjects {
 		return &ObjectReader{entries: &Entries{lines: items}, spec: s.Objects, count: count}, nil
 	}
-	return items, nil
+	return s.group(items), nil
 }
 
 // MarshalJSON writes the JSON form that UnmarshalJSON reads. Called directly it
@@ -310,7 +326,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 			return nil, fmt.Errorf("writing a partition: %w", err)
 		}
 	case s.Object != "":
-		fmt.Fprintf(&out, `{"kind":"items","object":"%s"}`, s.Object)
+		fmt.Fprintf(&out, `{"kind":"items","object":"%s"%s}`, s.Object, s.sizeField())
 	default:
 		out.WriteString(`{"kind":"items","values":[`)
 		for i, value := range s.Values {
@@ -319,7 +335,7 @@ func (s Spec) MarshalJSON() ([]byte, error) {
 			}
 			out.Write(value)
 		}
-		out.WriteString(`]}`)
+		fmt.Fprintf(&out, `]%s}`, s.sizeField())
 	}
 	return out.Bytes(), nil
 }

@@ -102,9 +102,9 @@ func checkControl(nth int, c functions.Control, plan *plannedJob) (p placedContr
 		return p, badControl(nth, "name a shard of the job, or give an input that it does not have", "exactly one of shard and input is to be given")
 	case c.Shard != nil && (*c.Shard < 0 || *c.Shard >= plan.shards):
 		return p, badControl(nth, "its shards are numbered from 0", "the job has no shard %d", *c.Shard)
-	case c.Input != nil && (plan.partition.Kind != partition.KindItems || plan.fromJob != nil):
+	case c.Input != nil && (plan.partition.Kind != partition.KindItems || plan.partition.Size > 0 || plan.fromJob != nil):
 		return p, badControl(nth, "name shards whose answers you know by their numbers, for example by running a part of the job yourself",
-			"an input that the job does not have could be told from the shards of this partition by its number; only items that come with the job, or as an object, may be mixed with others")
+			"an input that the job does not have could be told from the shards of this partition by its number; only items that come with the job, or as an object, and are a shard each, may be mixed with others")
 	}
 	if p.place = -1; c.Shard != nil {
 		p.place = *c.Shard

@@ -23,9 +23,8 @@ var ErrSourceNotFinished = &functions.Error{
 
 // countOutputs checks and counts what the outputs of a job come to as items. Nothing is stored: plans promise that, and a job may be refused yet.
 func (s *Service) countOutputs(ctx context.Context, project uuid.UUID, plan *plannedJob) error {
-	plan.partition = partition.Spec{Kind: partition.KindItems}
-	return s.readOutputs(ctx, project, plan, func(lines io.Reader) error {
-		_, err := io.Copy(io.Discard, lines)
+	return s.readOutputs(ctx, project, plan, func(lines io.Reader) (err error) {
+		plan.shards, err = countInputs(plan.partition.Read(lines))
 		return err
 	})
 }
@@ -37,7 +36,7 @@ func (s *Service) storeOutputs(ctx context.Context, project uuid.UUID, plan *pla
 	}
 	return s.readOutputs(ctx, project, plan, func(lines io.Reader) error {
 		object, err := s.registry.PutObject(ctx, project, "", lines)
-		plan.partition = partition.OfObject(object.Digest)
+		plan.partition.Object = object.Digest
 		return err
 	})
 }
@@ -58,13 +57,12 @@ func (s *Service) readOutputs(ctx context.Context, project uuid.UUID, plan *plan
 	if err = read(lines); lines.err != nil {
 		err = lines.err // as it was, and not as a store of objects tells it
 	}
-	if err == nil && lines.count == 0 {
+	if lines.err == nil && lines.count == 0 {
 		err = functions.BadPartition(&partition.Error{Code: partition.CodeNoItems, Field: "job", Detail: "there are no outputs", Hint: "name a job that has some: ostraka job results JOB"})
 	}
 	if err != nil {
 		return fmt.Errorf("reading the outputs of job %s as items: %w", job, err)
 	}
-	plan.shards = lines.count
 	return nil
 }
 

@@ -162,6 +162,9 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if plan.heuristics, err = s.heuristics.ChooseHeuristics(ctx, project, policy, want.Heuristics, function.Manifest, want.Modules); err != nil {
 		return plannedJob{}, err
 	}
+	if err := s.sizeShards(ctx, project, &want, function); err != nil {
+		return plan, err
+	}
 	if err := s.fixPartition(ctx, project, want, &plan); err != nil {
 		return plan, err
 	}
@@ -231,6 +234,7 @@ func choosePolicy(want functions.NewJob, m bundle.Manifest) (verify.Policy, erro
 func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want functions.NewJob, plan *plannedJob) (err error) {
 	spec := want.Partition
 	if want.FromJob != nil {
+		plan.partition = partition.Spec{Kind: partition.KindItems, Size: want.Partition.Size}
 		return s.countOutputs(ctx, project, plan)
 	}
 	if spec.Kind == partition.KindItems && spec.Object == "" {
@@ -267,14 +271,14 @@ func (s *Service) storeItems(ctx context.Context, project uuid.UUID, want functi
 	if plan.inputs = want.Items; plan.inputs == nil {
 		plan.inputs = jsonLines(want.Partition.Values)
 	}
-	if plan.shards, err = countInputs(partition.ItemsOf(plan.inputs)); err != nil {
+	if plan.shards, err = countInputs(want.Partition.ReadItems(plan.inputs)); err != nil {
 		return err
 	}
 	object, err := s.registry.PutObject(ctx, project, "", bytes.NewReader(plan.inputs))
 	if err != nil {
 		return err
 	}
-	plan.partition = partition.OfObject(object.Digest)
+	plan.partition = partition.Spec{Kind: partition.KindItems, Object: object.Digest, Size: want.Partition.Size}
 	return nil
 }
 

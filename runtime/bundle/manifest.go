@@ -59,6 +59,7 @@ type Manifest struct {
 	Entrypoint  string `json:"entrypoint,omitempty"` // module:callable; empty when Script is set
 	Script      string `json:"script,omitempty"`     // a file that reads stdin and writes stdout
 	Entry       string `json:"entry,omitempty"`      // the module of a function in WebAssembly, and then neither of the above
+	Per         string `json:"per,omitempty"`        // PerItem: the handler takes the items of a shard one by one; empty: it takes shards
 	Runtime     string `json:"runtime"`
 	Network     string `json:"network"`
 	// Warm is how many sandboxes with the function imported an agent keeps for its next leases, where its owner allows that.
@@ -143,6 +144,9 @@ func (m *Manifest) check() error {
 		return fmt.Errorf("warm = %d: an agent keeps 0 to %d sandboxes of a function", m.Warm, MaxWarm)
 	}
 	if err := m.checkEntry(); err != nil {
+		return err
+	}
+	if err := m.checkPer(); err != nil {
 		return err
 	}
 	if err := m.Limits.check(m.Runtime); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ostraka/ostraka/runtime/canonical"
@@ -15,7 +16,7 @@ const MaxFaultPlace = 100
 
 // Output is what the manifest says of the function's outputs.
 type Output struct {
-	// Schema is a JSON Schema that every output holds to; one that does not is an error of the function.
+	// Schema is a JSON Schema that every output, of an item where the function takes those, holds to; one that does not is an error of the function.
 	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
@@ -30,7 +31,11 @@ func (m *Manifest) OutputSchema() (*OutputSchema, error) {
 	if m.Output == nil || len(m.Output.Schema) == 0 {
 		return nil, nil //nolint:nilnil // the nil schema takes everything
 	}
-	compiled, err := schema.Compile(m.Output.Schema, whatOutput)
+	text := m.Output.Schema
+	if m.IsPerItem() { // it says what an item's result is
+		text = slices.Concat([]byte(`{"type":"array","items":`), text, []byte(`}`))
+	}
+	compiled, err := schema.Compile(text, whatOutput)
 	if err != nil {
 		return nil, err
 	}

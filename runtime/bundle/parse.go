@@ -22,6 +22,7 @@ type manifestFile struct {
 	Entrypoint   *string                  `toml:"entrypoint"`
 	Script       *string                  `toml:"script"`
 	Entry        *string                  `toml:"entry"`
+	Per          *string                  `toml:"per"`
 	Runtime      *string                  `toml:"runtime"`
 	Network      *string                  `toml:"network"`
 	Warm         int                      `toml:"warm"`
@@ -149,6 +150,9 @@ func (f *manifestFile) manifest() (Manifest, error) {
 		m.Entrypoint = or(f.Entrypoint, "")
 	}
 	var err error
+	if m.Per, err = f.per(); err != nil {
+		return Manifest{}, err
+	}
 	if m.MinIsolation, err = ParseIsolation(or(f.MinIsolation, string(Process))); err != nil {
 		return Manifest{}, fmt.Errorf("min_isolation: %w", err)
 	}

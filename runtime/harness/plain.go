@@ -33,10 +33,12 @@ var (
 	plainEncode string
 	//go:embed python/handler.py
 	plainHandler string
+	//go:embed python/items.py
+	plainItems string
 )
 
 // plainProgram is what a plain interpreter runs.
-func plainProgram() string { return plainHead + plainEncode + plainHandler + plainMain }
+func plainProgram() string { return plainHead + plainEncode + plainHandler + plainItems + plainMain }
 
 // plainWatchEvery is how often the processes of a plain shard are counted: on some systems that takes starting a program.
 const plainWatchEvery = time.Second
@@ -182,6 +184,7 @@ func plainRequest(cfg *Config, shard *Shard, descriptor, handle uintptr) ([]byte
 	text, err := json.Marshal(map[string]any{
 		"config": map[string]any{
 			"bundle": cfg.BundleDir, "module": cfg.Manifest.Module(), "callable": cfg.Manifest.Callable(), "script": cfg.Manifest.Script,
+			"per_item": cfg.Manifest.IsPerItem(),
 			"limits": map[string]int64{
 				"cpu_seconds": l.CPUSeconds, "memory_bytes": l.MemoryBytes, "output_bytes": l.OutputBytes,
 				"address_space_bytes": l.MemoryBytes + AddressSpaceSlack, "disk_bytes": l.DiskBytes, "open_files": l.OpenFiles,

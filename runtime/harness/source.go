@@ -14,6 +14,8 @@ var (
 	encodePart string
 	//go:embed python/handler.py
 	handlerPart string
+	//go:embed python/items.py
+	itemsPart string
 	//go:embed python/shard.py
 	shardPart string
 	//go:embed python/template.py
@@ -27,5 +29,5 @@ var (
 // program is what the interpreter reads from its standard input, so that no
 // file on disk can be exchanged for it.
 func program() string {
-	return wirePart + forkPart + encodePart + handlerPart + shardPart + templatePart + zygotePart + mainPart
+	return wirePart + forkPart + encodePart + handlerPart + itemsPart + shardPart + templatePart + zygotePart + mainPart
 }

@@ -211,7 +211,7 @@ func configMessage(cfg *Config) any {
 	l := cfg.Manifest.Limits
 	return map[string]any{
 		"bundle": cfg.BundleDir, "home": cfg.WorkDir,
-		"module": cfg.Manifest.Module(), "callable": cfg.Manifest.Callable(), "script": cfg.Manifest.Script,
+		"module": cfg.Manifest.Module(), "callable": cfg.Manifest.Callable(), "script": cfg.Manifest.Script, "per_item": cfg.Manifest.IsPerItem(),
 		"contained": cfg.PIDNamespace, "processes": cfg.Processes, "pid_max": pidMax(), "confine": cfg.Confine.message(),
 		"limits": map[string]int64{
 			"cpu_seconds": l.CPUSeconds, "memory_bytes": l.MemoryBytes, "output_bytes": l.OutputBytes,

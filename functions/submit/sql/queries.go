@@ -30,6 +30,7 @@ var (
 	ListRules        = store.Load(files, "list_rules")
 	LockRules        = store.Load(files, "lock_rules")
 	MeanShard        = store.Load(files, "mean_shard")
+	MeasuredShard    = store.Load(files, "measured_shard")
 	OpenJob          = store.Load(files, "open_job")
 	OwnRule          = store.Load(files, "own_rule")
 	RulesOfWorkflow  = store.Load(files, "rules_of_workflow")

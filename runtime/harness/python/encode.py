@@ -89,8 +89,8 @@ def clean(value, limit, keep_end=False):
     return data.decode("utf-8", "ignore")
 
 
-def describe(error, bundle):
-    """Describes an exception without the harness's own frames and paths."""
+def describe(error, bundle, where=""):
+    """Describes an exception without the harness's own frames and paths; where says at which item."""
     tb = error.__traceback__
     while tb is not None and tb.tb_frame.f_code.co_filename == describe.__code__.co_filename:
         tb = tb.tb_next
@@ -101,7 +101,7 @@ def describe(error, bundle):
         lines = f"(the traceback cannot be shown: {type(trouble).__name__})"
     return {
         "type": clean(type(error).__qualname__, 200),
-        "message": clean(message_of(error), MAX_MESSAGE_TEXT),
+        "message": clean(where + message_of(error), MAX_MESSAGE_TEXT),
         "traceback": clean(lines.replace(bundle + "/", ""), MAX_TRACEBACK_TEXT, keep_end=True),
         "limit": reached(error),
     }

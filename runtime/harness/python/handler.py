@@ -13,6 +13,7 @@ class Context:
         self.seed = seed  # 64 bits, the same on every machine
         self.output_dir = output_dir  # files in it become artifacts
         self.input_dir = input_dir  # the files of the shard, to be read only
+        self.item = None  # the number in the shard of the item that the handler got, where it takes items
 
     def input_path(self, name):
         """Where a file of the shard lies; name is a path of the input."""

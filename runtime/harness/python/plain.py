@@ -80,16 +80,25 @@ def flush():
             pass  # closed or replaced by user code
 
 
-def handle(config, request):
-    """Runs the handler once."""
+def handle(config, request, result):
+    """Runs the handler once, or for each item."""
     value = DECODE(str(exactly(request["input_bytes"]), "utf-8"))
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     function = load(config)
+    context = Context(request["shard"], request["seed"], request["output"], request["inputs"]) if takes_context(function) else None
+    pid = os.getpid()
+
+    def too_large(size):
+        if os.getpid() != pid:
+            os._exit(0)
+        flush()
+        frame(result, b"O", size, b"")
+
     try:
-        if takes_context(function):
-            return encode(function(value, Context(request["shard"], request["seed"], request["output"], request["inputs"])))
-        return encode(function(value))
+        if config["per_item"]:
+            return Items(value).results(caller(function, context), config["limits"]["output_bytes"], too_large)
+        return encode(function(value) if context is None else function(value, context))
     except SystemExit as error:
         raise SystemExit(f"the handler called sys.exit({error.code!r}): return a value, or raise an exception") from error
 
@@ -141,9 +150,9 @@ def main():
     limit_all(config["limits"])
     random.seed(request["seed"])
     try:
-        kind, data = b"O", script(config, request, result) if config["script"] else handle(config, request)
+        kind, data = b"O", script(config, request, result) if config["script"] else handle(config, request, result)
     except BaseException as error:
-        kind, data = b"E", ENCODE(describe(error, config["bundle"])).encode()
+        kind, data = b"E", ENCODE(describe(error, config["bundle"], place())).encode()
     if os.getpid() != pid:
         os._exit(0)  # user code forked and returned in the child
     flush()

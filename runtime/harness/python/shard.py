@@ -105,7 +105,7 @@ class Shard:
             kind, data = b"O", self.script() if self.config["script"] else self.output()
         except BaseException as error:
             self.ballast.close()
-            kind, data = b"E", ENCODE(describe(error, self.config["bundle"])).encode()
+            kind, data = b"E", ENCODE(describe(error, self.config["bundle"], place())).encode()
         if getpid() != self.pid:
             os_exit(0)  # user code forked and returned in the child
         self.flush()
@@ -129,14 +129,21 @@ class Shard:
 
     def output(self):
         value = self.value()
+        context = Context(self.shard, self.seed, self.output_dir, self.input_dir) if self.with_context else None
         try:
-            if self.with_context:
-                result = self.function(value, Context(self.shard, self.seed, self.output_dir, self.input_dir))
-            else:
-                result = self.function(value)
+            if self.config["per_item"]:
+                return Items(value).results(caller(self.function, context), self.config["limits"]["output_bytes"], self.too_large)
+            result = self.function(value, context) if self.with_context else self.function(value)
         except SystemExit as error:
             raise SystemExit(f"the handler called sys.exit({error.code!r}): return a value, or raise an exception") from error
         return encode(result)
+
+    def too_large(self, size):
+        """Leaves with nothing but how large the output would be at least."""
+        if getpid() != self.pid:
+            os_exit(0)
+        self.flush()
+        self.frame(b"O", size, b"")
 
     def value(self):
         """The input; one that is too large for a packet comes on descriptor 0."""

@@ -1,0 +1,53 @@
+package submit
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/registry"
+	"github.com/ostraka/ostraka/functions/store"
+	"github.com/ostraka/ostraka/functions/submit/sql"
+	"github.com/ostraka/ostraka/runtime/bundle"
+)
+
+// shareOfLimit is how much of a function's limits shards of a chosen size are to use at most: others take longer, and give more.
+const shareOfLimit = 0.25
+
+// sizeShards refuses what has no items where the function takes those, and chooses how large shards are where nobody has said it: by what the
+// function's shards took before, or else by a guess.
+func (s *Service) sizeShards(ctx context.Context, project uuid.UUID, want *functions.NewJob, f registry.FunctionRow) error {
+	spec := &want.Partition
+	perItem := f.Manifest.IsPerItem()
+	if perItem {
+		if err := spec.HasItems(); err != nil {
+			return functions.BadPartition(err)
+		}
+	}
+	lists := perItem || spec.Size > 0 // items are a shard each where a function takes shards and nobody has asked for lists
+	chosen := want.Chosen && (spec.Kind != partition.KindItems || lists) || perItem && spec.Kind == partition.KindItems && spec.Size == 0
+	if !chosen {
+		return nil
+	}
+	if perItem {
+		*spec = spec.ForItems()
+	}
+	return s.env.Project(ctx, project, func(tx *store.Tx) error {
+		m, found, err := store.One[partition.Measured](ctx, tx, sql.MeasuredShard, f.FunctionID, f.Version, string(spec.Kind))
+		if found {
+			*spec = spec.Resize(m, boundsOf(f.Manifest))
+		}
+		return err
+	})
+}
+
+// boundsOf are those of the shards of a function.
+func boundsOf(m bundle.Manifest) partition.Bounds {
+	b := partition.Bounds{Seconds: min(partition.ChosenSeconds, shareOfLimit*float64(min(m.Limits.WallSeconds, m.Limits.CPUSeconds)))}
+	if m.IsPerItem() {
+		b.OutputBytes = shareOfLimit * float64(m.Limits.OutputBytes)
+	}
+	return b
+}
