@@ -46,7 +46,7 @@ func (r JobRequest) job() (functions.NewJob, error) {
 		if err == nil {
 			job.Partition, err = itemsOfSize(r.Partition)
 		}
-		job.FromJob, job.Chosen = source, job.Partition.Size == 0
+		job.FromJob = source
 		return job, err
 	}
 	text, chosen, err := chooseSize(r.Partition)
@@ -58,7 +58,7 @@ func (r JobRequest) job() (functions.NewJob, error) {
 	return job, err
 }
 
-// chooseSize adds the size that the shards of a partition get where it has none, which is a first guess then.
+// chooseSize adds the size that the shards of a range or of a text get where it has none, which is a first guess then.
 func chooseSize(text []byte) (sized []byte, chosen bool, err error) {
 	var p struct {
 		Kind                         partition.Kind
@@ -82,7 +82,7 @@ func chooseSize(text []byte) (sized []byte, chosen bool, err error) {
 	case partition.KindLines:
 		field = fmt.Sprintf(`"bytes":"%d"`, partition.ChosenLineBytes)
 	default:
-		return text, p.Kind == partition.KindItems, nil
+		return text, false, nil
 	}
 	end := bytes.LastIndexByte(text, '}')
 	return slices.Concat(text[:end], []byte(","+field), text[end:]), true, nil

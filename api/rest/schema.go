@@ -23,13 +23,13 @@ type Partition struct {
 	Kind   string            `json:"kind" enum:"range,items,grid,lines,objects"`
 	From   string            `json:"from,omitempty" pattern:"^-?[0-9]+$" example:"18446744073709551616" doc:"Of a range: its first integer, as a decimal string."`
 	To     string            `json:"to,omitempty" pattern:"^-?[0-9]+$" example:"18446744073710551616" doc:"Of a range: the integer after its last one, as a decimal string."`
-	Size   string            `json:"size,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of a range: how many integers make a shard, as a decimal string."`
+	Size   string            `json:"size,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of a range: how many integers make a shard, as a decimal string; chosen by how long shards of the function took before where it is left out. Of items: how many make a shard at most, whose input is then the list of them; left out, each is a shard, unless the function takes items (per)."`
 	Values []json.RawMessage `json:"values,omitempty" maxItems:"10000" doc:"Of items: the inputs of the shards, any JSON values. They are kept byte for byte."`
 	Object string            `json:"object,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of items: the digest of a stored object of one JSON value a line, instead of values. Of lines: the digest of a stored text, gzip or not."`
 	Job    *uuid.UUID        `json:"job,omitempty" doc:"Of items: a job of the project that is finished, whose accepted outputs are the items, in the order of its shards, instead of values. The server stores them as an object, which is what the job then says."`
 	Axes   []partition.Axis  `json:"axes,omitempty" maxItems:"24" doc:"Of a grid: its shards are all combinations of one value of each axis; the last axis changes fastest."`
 	Lines  string            `json:"lines,omitempty" pattern:"^[0-9]+$" example:"1000" doc:"Of lines: how many of them make a shard, as a decimal string."`
-	Bytes  string            `json:"bytes,omitempty" pattern:"^[0-9]+$" example:"65536" doc:"Of lines: how many bytes of whole lines make a shard, as a decimal string, instead of lines."`
+	Bytes  string            `json:"bytes,omitempty" pattern:"^[0-9]+$" example:"65536" doc:"Of lines: how many bytes of whole lines make a shard, as a decimal string, instead of lines; chosen where both are left out."`
 
 	Prefix   *string `json:"prefix,omitempty" maxLength:"512" example:"texts/2024/" doc:"Of objects: the files whose names begin so, as they are when the job is submitted; the job keeps them as a manifest. The empty prefix is every file."`
 	Manifest string  `json:"manifest,omitempty" pattern:"^[0-9a-f]{64}$" doc:"Of objects: the digest of a stored object of one entry a line, instead of a prefix: {\"name\":…}, {\"digest\":…}, both, or a name as a JSON string."`

@@ -35,6 +35,7 @@ type functionCheckOptions struct {
 	perShard  int64
 	python    string
 	asJSON    bool
+	perItem   bool // the function takes items
 }
 
 func newFunctionCheck(t *terminal, server *serverFlags) *cobra.Command {
@@ -72,12 +73,12 @@ The exit code is 1 when a result differs or a shard fails.`,
 	o.register(f)
 	f.BoolVar(&o.asJSON, "json", false, "the same as -o json")
 	f.IntVar(&o.sample, "sample", defaultCheckSample, "how many shards to run")
-	f.StringVar(&o.input, "input", "", "file of one JSON value a line, each a shard; - is stdin")
+	f.StringVar(&o.input, "input", "", "file of one JSON value a line, each a shard, or an item of those that --shard-size puts into one; - is stdin")
 	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself; 2^64 and 2^64+10^6 are understood")
 	f.StringVar(&o.lines, "lines", "", "text file, gzip or not, of whose lines --shard-size make a shard; - is stdin")
 	f.StringArrayVar(&o.grid, "grid", nil, gridUsage)
 	f.StringArrayVar(&o.files, "file", nil, "PATH or NAME=PATH, a file or a folder; several times: each file is a shard, which finds it in $OSTRAKA_INPUT")
-	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard; chosen when left out")
+	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, lines of the file or values of --input make a shard; chosen when left out")
 	f.StringVar(&o.shardText, "shard-bytes", "", "how many bytes of whole --lines make a shard, instead of --shard-size")
 	f.Int64Var(&o.perShard, "per-shard", 0, "how many of the files make a shard; the input is then a list")
 	f.StringVar(&o.python, "python", "", pythonUsage)
@@ -138,8 +139,8 @@ func (o *functionCheckOptions) complete() error {
 		return usageError("--sample %d: check 1 to %d shards", o.sample, determinism.MaxSamples)
 	case given > 1:
 		return usageError("--range, --grid, --lines, --file and --input exclude one another")
-	case o.rangeText == "" && o.lines == "" && o.shardSize != "":
-		return usageError("--shard-size is for a --range and for --lines")
+	case o.rangeText == "" && o.lines == "" && o.input == "" && o.shardSize != "":
+		return usageError("--shard-size is for a --range, --lines and --input")
 	case o.lines == "" && o.shardText != "":
 		return usageError("--shard-bytes is for --lines")
 	case o.shardSize != "" && o.shardText != "":
@@ -163,6 +164,9 @@ func (o *functionCheckOptions) chooseShards() (err error) {
 
 // check runs the samples.
 func (o *functionCheckOptions) check(ctx context.Context, b *bundle.Bundle, sandbox isolation.Sandbox) (report determinism.Report, err error) {
+	if o.perItem = b.Manifest.IsPerItem(); o.perItem && (len(o.grid) > 0 || len(o.files) > 0) {
+		return report, usageError(`the function takes items (per = "item"), and a shard of --grid or --file has none: give --range, --lines or --input`)
+	}
 	files, err := o.findFiles(ctx)
 	if err != nil {
 		return report, err

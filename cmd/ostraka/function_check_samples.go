@@ -38,11 +38,11 @@ func (o *functionCheckOptions) samples(ctx context.Context, open determinism.Ope
 	case o.rangeText != "":
 		return rangeSamples(o.rangeText, o.shardSize, o.sample)
 	case o.input == "-":
-		return lineSamples(o.terminal.in, "stdin", o.sample)
+		return o.lineSamples(o.terminal.in, "stdin")
 	case o.input != "":
-		return fileSamples(o.input, o.sample)
+		return o.fileSamples(o.input)
 	}
-	found, err := fileSamples(filepath.Join(o.folder, checkFile), o.sample)
+	found, err := o.fileSamples(filepath.Join(o.folder, checkFile))
 	if !errors.Is(err, fs.ErrNotExist) && !isNoFolder(o.folder) {
 		return found, err
 	}
@@ -84,17 +84,29 @@ func spread(count int64, most int, input func(int64) []byte) []determinism.Sampl
 	return samples
 }
 
-func fileSamples(path string, most int) ([]determinism.Sample, error) {
+func (o *functionCheckOptions) fileSamples(path string) ([]determinism.Sample, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, usageError("reading the inputs: %w", err)
 	}
 	defer file.Close()
-	return lineSamples(file, path, most)
+	return o.lineSamples(file, path)
 }
 
-func lineSamples(in io.Reader, name string, most int) ([]determinism.Sample, error) {
-	return readSamples(partition.NewItems(in), name, most)
+// lineSamples reads one value a line. Each is a shard, or several are where --shard-size says so or the function takes items.
+func (o *functionCheckOptions) lineSamples(in io.Reader, name string) ([]determinism.Sample, error) {
+	spec := partition.Spec{Kind: partition.KindItems}
+	if o.perItem {
+		spec.Size = 1 // so that the inputs of shards that differ are small
+	}
+	if o.shardSize != "" {
+		size, err := strconv.ParseInt(o.shardSize, 10, 64)
+		if err != nil || size < 1 || size > partition.MaxItemsPerShard {
+			return nil, usageError("--shard-size %s: give 1 to %d values a shard", o.shardSize, partition.MaxItemsPerShard)
+		}
+		spec.Size = size
+	}
+	return readSamples(spec.Read(in), name, o.sample)
 }
 
 // readSamples takes shards from all over a file, the first among them, without holding more than twice what is wanted.
@@ -130,7 +142,11 @@ func everySecond(samples []determinism.Sample) []determinism.Sample {
 func (o *functionCheckOptions) madeUp(input func(n int) string) []determinism.Sample {
 	samples := make([]determinism.Sample, o.sample)
 	for n := range samples {
-		samples[n] = determinism.Sample{Shard: int64(n), Input: []byte(input(n))}
+		text := input(n)
+		if o.perItem {
+			text = "[" + text + "]"
+		}
+		samples[n] = determinism.Sample{Shard: int64(n), Input: []byte(text)}
 	}
 	return samples
 }

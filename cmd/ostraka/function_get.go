@@ -63,6 +63,7 @@ func (o *functionGetOptions) run(ctx context.Context) error {
 		{"about", f.Manifest.Description},
 		{"runtime", f.Manifest.Runtime},
 		{"runs", firstOf(f.Manifest.Entrypoint, f.Manifest.Script, f.Manifest.Entry)},
+		{"takes", perText(f.Manifest.Per)},
 		{"verification", verificationText(f.Manifest.Verification)},
 		{"aggregator", aggregatorText(f.Manifest.Aggregator)},
 		{"isolation", "at least " + f.Manifest.MinIsolation},
@@ -70,6 +71,14 @@ func (o *functionGetOptions) run(ctx context.Context) error {
 		{"memory", bundle.FormatBytes(f.Manifest.Limits.MemoryBytes)},
 		{"time", timeText(f.Manifest.Limits)},
 	})
+}
+
+// perText says what a function is called with; nothing where it is the usual.
+func perText(per string) string {
+	if per == bundle.PerItem {
+		return "the items of a shard, one by one"
+	}
+	return ""
 }
 
 func verificationText(v client.Verification) string {

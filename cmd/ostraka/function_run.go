@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func newFunctionRun(t *terminal, server *serverFlags) *cobra.Command {
 		Short: "Run a function once on this machine, and show what it gives",
 		Long: `Run one shard of a function on this machine, as an agent does: in the strongest sandbox that the machine allows,
 within the function's limits. The output goes to stdout, what the function writes and a traceback to stderr.
-No server is needed. The exit code is 1 when the function fails.`,
+The output of a function that takes items (per = "item") is the list of their results. No server is needed. The exit code is 1 when the function fails.`,
 		Example: `  ostraka function run ./collatz --range 1:100
   ostraka function run resize.py --input '{"width": 640}'
   ostraka function run grep --input - < shard.json`,
@@ -49,7 +50,7 @@ No server is needed. The exit code is 1 when the function fails.`,
 	}
 	f := cmd.Flags()
 	o.register(f)
-	f.StringVar(&o.input, "input", "", "what the function gets, as JSON; - reads it from stdin")
+	f.StringVar(&o.input, "input", "", "what the function gets, as JSON: a shard, or one item where it takes those; - reads it from stdin")
 	f.StringVar(&o.rangeText, "range", "", "FROM:TO, without TO itself, as one shard; 2^64 and 2^64+10^6 are understood")
 	f.StringVar(&o.python, "python", "", pythonUsage)
 	return cmd
@@ -69,6 +70,9 @@ func (o *functionRunOptions) run(ctx context.Context) error {
 	b, err := packFunction(o.folder)
 	if err != nil {
 		return err
+	}
+	if b.Manifest.IsPerItem() && o.rangeText == "" {
+		input = slices.Concat([]byte("["), input, []byte("]"))
 	}
 	result, err := o.execute(ctx, b, input)
 	if err != nil {

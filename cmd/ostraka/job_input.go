@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/pflag"
 
@@ -36,7 +35,7 @@ func (o *inputFlags) register(t *terminal, f *pflag.FlagSet) {
 	f.StringVar(&o.items, "items", "", "file of one JSON value a line, each a shard; - is stdin")
 	f.StringVar(&o.lines, "lines", "", "text file, gzip or not, of whose lines --shard-size make a shard; - is stdin")
 	f.StringArrayVar(&o.grid, "grid", nil, gridUsage)
-	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, or lines of the file, make a shard; chosen when left out")
+	f.StringVar(&o.shardSize, "shard-size", "", "how many integers of the range, lines of the file, or items make a shard; chosen when left out, but each of the items is a shard unless the function takes items")
 	f.StringVar(&o.prefix, "objects-prefix", "", "over the project's files whose names begin so, each a shard; an empty text is every file")
 	f.StringVar(&o.manifest, "objects-manifest", "", `file of one file or object a line, as "NAME" or {"name":…,"digest":…}; - is stdin`)
 	f.StringVar(&o.fromJob, "from-job", "", "over the accepted outputs of this job, which has finished, each a shard")
@@ -92,8 +91,8 @@ func (o *inputFlags) partition() (p client.Partition, err error) {
 	switch {
 	case given != 1:
 		return p, usageError("over what? give one of --range FROM:TO, --items FILE, --lines FILE, --grid NAME=[VALUE,...], --objects-prefix PREFIX, --objects-manifest FILE and --from-job JOB")
-	case o.shardSize != "" && o.rangeText == "" && o.lines == "":
-		return p, usageError("--shard-size is for a --range and for --lines: each item, and each combination of a grid, is a shard")
+	case o.shardSize != "" && o.rangeText == "" && o.lines == "" && o.items == "" && o.fromJob == "":
+		return p, usageError("--shard-size is for a --range, --lines, --items and --from-job: each combination of a grid is a shard")
 	case o.perShard != "" && !files:
 		return p, usageError("--per-shard is for --objects-prefix and --objects-manifest")
 	case files:
@@ -109,11 +108,11 @@ func (o *inputFlags) partition() (p client.Partition, err error) {
 	case o.lines != "":
 		return o.ofLines(), nil
 	default:
-		return client.Partition{Kind: client.PartitionKindItems}, nil
+		return client.Partition{Kind: client.PartitionKindItems, Size: o.shardSize}, nil
 	}
 }
 
-// ofRange is a partition of a range, into shards of a size that is chosen where none is given.
+// ofRange is a partition of a range, into shards of a size that the server chooses where none is given.
 func (o *inputFlags) ofRange() (client.Partition, error) {
 	if o.shardSize != "" {
 		return parseRange(o.rangeText, o.shardSize)
@@ -122,22 +121,37 @@ func (o *inputFlags) ofRange() (client.Partition, error) {
 	if err != nil {
 		return client.Partition{}, err
 	}
-	integers := "integers"
-	if size == "1" {
-		integers = "integer"
-	}
-	o.terminal.say("shards of %s %s each; --shard-size says otherwise: 1 to 10 seconds of work are good", size, integers)
-	return parseRange(o.rangeText, size)
+	p, err := parseRange(o.rangeText, size)
+	p.Size = ""
+	return p, err
 }
 
-// ofLines is a partition of a text, into shards of as many lines as fit well where nothing is given.
-func (o *inputFlags) ofLines() client.Partition {
-	p := client.Partition{Kind: client.PartitionKindLines, Lines: o.shardSize, Bytes: o.shardBytes}
-	if p.Lines == "" && p.Bytes == "" {
-		p.Bytes = strconv.Itoa(partition.ChosenLineBytes)
-		o.terminal.say("shards of whole lines, up to %s bytes each; --shard-size and --shard-bytes say otherwise", p.Bytes)
+// told says how large shards are, of a size that was chosen.
+func (o *inputFlags) told(p client.Partition) {
+	if o.shardSize != "" || o.shardBytes != "" {
+		return
 	}
-	return p
+	switch {
+	case p.Kind == client.PartitionKindRange:
+		o.terminal.say("shards of %s each; --shard-size says otherwise: 1 to 10 seconds of work are good", countOf(p.Size, "integer"))
+	case p.Kind == client.PartitionKindLines && p.Bytes != "":
+		o.terminal.say("shards of whole lines, up to %s bytes each; --shard-size and --shard-bytes say otherwise", p.Bytes)
+	case p.Kind == client.PartitionKindItems && p.Size != "":
+		o.terminal.say("shards of up to %s each; --shard-size says otherwise: 1 to 10 seconds of work are good", countOf(p.Size, "item"))
+	}
+}
+
+// countOf puts a noun to a number of any size.
+func countOf(n, noun string) string {
+	if n == "1" {
+		return n + " " + noun
+	}
+	return n + " " + noun + "s"
+}
+
+// ofLines is a partition of a text, into shards of as many lines as the server chooses where nothing is given.
+func (o *inputFlags) ofLines() client.Partition {
+	return client.Partition{Kind: client.PartitionKindLines, Lines: o.shardSize, Bytes: o.shardBytes}
 }
 
 // objects is a partition of files; the server checks it.

@@ -40,7 +40,7 @@ func newJobRun(t *terminal, server *serverFlags) *cobra.Command {
 		Use:   "run FUNCTION",
 		Short: "Run a function over a range, items, lines, a grid or files",
 		Long: `Run a function over a range of integers, cut into shards; over a file of items, one JSON value a
-line, each of which is a shard; over the lines of a text; over every combination of some lists; or
+line, each of which is a shard unless --shard-size or the function says otherwise; over the lines of a text; over every combination of some lists; or
 over files of the project (ostraka file put), which the function finds in $OSTRAKA_INPUT.
 
 Jobs of a project take turns, so that a small one does not wait for a large one: --priority says how
@@ -97,6 +97,7 @@ func (o *jobRunOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	o.input.told(job.Value.Partition)
 	warn(o.terminal, job.Value.Warnings)
 	warnStuck(ctx, o.terminal, c, job.Value.ID)
 	if !o.wait {

@@ -26,10 +26,8 @@ func (s *Service) sizeShards(ctx context.Context, project uuid.UUID, want *funct
 			return functions.BadPartition(err)
 		}
 	}
-	lists := perItem || spec.Size > 0 // items are a shard each where a function takes shards and nobody has asked for lists
-	chosen := want.Chosen && (spec.Kind != partition.KindItems || lists) || perItem && spec.Kind == partition.KindItems && spec.Size == 0
-	if !chosen {
-		return nil
+	if !want.Chosen && !(perItem && spec.Kind == partition.KindItems && spec.Size == 0) {
+		return nil // where a function takes shards, and nobody has asked for lists of items, each item is one
 	}
 	if perItem {
 		*spec = spec.ForItems()

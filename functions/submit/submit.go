@@ -153,6 +153,9 @@ func (s *Service) planJob(ctx context.Context, project uuid.UUID, want functions
 	if plan.validator, err = s.registry.ChooseValidator(ctx, project, want.Validator, function.Manifest, want.Modules); err != nil {
 		return plannedJob{}, err
 	}
+	if function.Manifest.IsPerItem() && want.Aggregator == "" && function.Manifest.Aggregator == nil {
+		want.Aggregator = functions.NoAggregator // the usual one adds numbers, and the outputs are lists
+	}
 	if plan.aggregator, err = s.registry.ChooseAggregator(ctx, project, want, function.Manifest); err != nil {
 		return plannedJob{}, err
 	}
