@@ -10,6 +10,7 @@ import (
 
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/client/answer"
+	"github.com/ostraka/ostraka/runtime/bundle"
 )
 
 // schemaOfJob is [output.schema] of the function of a job; nil where it has none.
@@ -22,8 +23,9 @@ func schemaOfJob(ctx context.Context, c *connection, id uuid.UUID) (json.RawMess
 	if err != nil {
 		return nil, explain("getting the schema of the outputs", err)
 	}
-	if output := version.Value.Manifest.Output; output != nil {
-		return output.Schema, nil
+	m := version.Value.Manifest
+	if m.Output != nil && m.Per != bundle.PerItem { // of items it says what the elements of a list are, which is no columns
+		return m.Output.Schema, nil
 	}
 	return nil, nil
 }

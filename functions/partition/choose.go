@@ -109,7 +109,8 @@ func (s Spec) HasItems() error {
 
 // Scaled is a size times a factor, in one digit and zeros, rounded down; at least 1.
 func Scaled(size *big.Int, factor float64) *big.Int {
-	n, _ := new(big.Float).Mul(new(big.Float).SetInt(size), big.NewFloat(factor)).Int(nil)
+	exact := new(big.Float).Mul(new(big.Float).SetInt(size), big.NewFloat(factor))
+	n, _ := exact.Add(exact, big.NewFloat(0.5)).Int(nil) // 29.99… is 30
 	unit, ten := big.NewInt(1), big.NewInt(10)
 	for new(big.Int).Quo(n, unit).Cmp(ten) >= 0 {
 		unit.Mul(unit, ten)
