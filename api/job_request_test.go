@@ -86,6 +86,33 @@ func TestItemsOfAJob(t *testing.T) {
 	}
 }
 
+func TestSizesThatNobodySays(t *testing.T) {
+	r := newRig(t)
+	digest := strings.Repeat("a1", 32)
+	for text, chosen := range map[string]bool{
+		`{"kind":"range","from":"0","to":"2500"}`:                     true,
+		`{"kind":"range","from":"0","to":"2500","size":"7"}`:          false,
+		`{"kind":"lines","object":"` + digest + `"}`:                  true,
+		`{"kind":"lines","object":"` + digest + `","lines":"10"}`:     false,
+		`{"kind":"items","object":"` + digest + `","size":"10"}`:      false,
+		`{"kind":"items","job":"` + jobID.String() + `","size":"10"}`: false,
+		`{"kind":"items","values":[1,2,3],"size":"10"}`:               false,
+	} {
+		a := r.ask("POST", in("/jobs"), ownerKey, jobWith(text))
+		require.Equal(t, 201, a.StatusCode, "%s", a.body)
+		got := r.fake.newJob
+		require.Equal(t, chosen, got.Chosen, text)
+		switch {
+		case got.Partition.Kind == partition.KindItems:
+			require.EqualValues(t, 10, got.Partition.Size, text)
+		case chosen && got.Partition.Kind == partition.KindRange:
+			require.Equal(t, "5", got.Partition.Range.Size.String())
+		case chosen:
+			require.EqualValues(t, partition.ChosenLineBytes, got.Partition.Lines.Bytes)
+		}
+	}
+}
+
 func TestPartitionsThatAreRefused(t *testing.T) {
 	r := newRig(t)
 	for name, test := range map[string]struct {
@@ -102,7 +129,10 @@ func TestPartitionsThatAreRefused(t *testing.T) {
 		"reversed range":        {jobWith(`{"kind":"range","from":"6","to":"5","size":"1"}`), 422, "range_reversed", ""},
 		"bound is a number":     {jobWith(`{"kind":"range","from":0,"to":"5","size":"1"}`), 422, "partition_syntax", "from"},
 		"bound is no integer":   {jobWith(`{"kind":"range","from":"0.5","to":"5","size":"1"}`), 422, "not_an_integer", "from"},
-		"no size":               {jobWith(`{"kind":"range","from":"0","to":"5"}`), 422, "shard_size", ""},
+		"reversed, no size":     {jobWith(`{"kind":"range","from":"6","to":"5"}`), 422, "range_reversed", ""},
+		"no items a shard":      {jobWith(`{"kind":"items","values":[1],"size":"0"}`), 422, "shard_size", "size"},
+		"too many items":        {jobWith(`{"kind":"items","values":[1],"size":"32768"}`), 422, "shard_size", "size"},
+		"an item in no list":    {jobWith(`{"kind":"items","size":"2","values":[1,` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `]}`), 422, "item_syntax", "values[1]"},
 		"too many shards":       {jobWith(`{"kind":"range","from":"0","to":"10000001","size":"1"}`), 422, "too_many_shards", ""},
 		"unknown field":         {jobWith(`{"kind":"range","from":"0","to":"5","size":"1","step":"2"}`), 422, "partition_syntax", "step"},
 		"no items":              {items(``), 422, "items_empty", ""},
