@@ -91,6 +91,7 @@ func readQueries(t *testing.T) []query {
 	for _, a := range readAlerts(t) {
 		all = append(all, query{where: "alert " + a.Alert, expr: a.Expr, legend: a.Annotations["summary"] + a.Annotations["description"]})
 	}
+	all = append(all, readAdapterRules(t)...)
 	for _, d := range readDashboards(t) {
 		for _, p := range d.Panels {
 			for _, target := range p.Targets {
@@ -98,6 +99,27 @@ func readQueries(t *testing.T) []query {
 			}
 		}
 	}
+	return all
+}
+
+// readAdapterRules reads by what the chart's autoscaler counts, as prometheus-adapter asks for it.
+func readAdapterRules(t *testing.T) (all []query) {
+	t.Helper()
+	text, err := os.ReadFile("helm/prometheus-adapter.yaml")
+	require.NoError(t, err)
+	var file struct {
+		Rules struct {
+			External []struct {
+				Name         struct{ As string }
+				MetricsQuery string `yaml:"metricsQuery"`
+			}
+		}
+	}
+	require.NoError(t, yaml.Unmarshal(text, &file))
+	for _, r := range file.Rules.External {
+		all = append(all, query{where: "adapter " + r.Name.As, expr: strings.ReplaceAll(r.MetricsQuery, "<<.LabelMatchers>>", `state="available"`)})
+	}
+	require.NotEmpty(t, all)
 	return all
 }
 

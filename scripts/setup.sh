@@ -3,7 +3,7 @@
 #
 #   scripts/setup.sh demo      PostgreSQL's server programs
 #   scripts/setup.sh test      the same, Python, Docker's programs, a MinIO server, the test runner, Chromium, Node,
-#                              promtool; with packages behind it, what their tests use of these
+#                              promtool, helm, kubeconform; with packages behind it, what their tests use of these
 #   scripts/setup.sh bench     the same as demo, Docker's programs, and Dask
 #   scripts/setup.sh race      the same as test, and a C compiler for the race detector
 #   scripts/setup.sh lint      the linters
@@ -29,6 +29,8 @@ readonly gotestsum=(gotestsum gotest.tools/gotestsum v1.13.0 "" "10 seconds")
 readonly nfpm=(nfpm github.com/goreleaser/nfpm/v2 v2.45.2 /cmd/nfpm "a minute")
 readonly cyclonedx=(cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod v1.10.0 /cmd/cyclonedx-gomod "a minute")
 readonly actionlint=(actionlint github.com/rhysd/actionlint v1.7.12 /cmd/actionlint "10 seconds")
+readonly helm=(helm helm.sh/helm/v3 v3.18.6 /cmd/helm "4 minutes")
+readonly kubeconform=(kubeconform github.com/yannh/kubeconform v0.6.7 /cmd/kubeconform "10 seconds")
 readonly golangci_lint=(golangci-lint github.com/golangci/golangci-lint/v2 v2.15.0 /cmd/golangci-lint "3 minutes")
 
 missing_things=()
@@ -144,6 +146,7 @@ find_tests() {
 
 readonly tests_of_database='ostraka/(testenv|devdb)"|package devdb' tests_of_docker='StartDocker|DockerDaemon'
 readonly tests_of_minio='\bMinIO\(' tests_of_chromium='[cC]hromium' tests_of_portal='"node", "--test"' tests_of_alerts='"promtool"'
+readonly tests_of_chart='"kubeconform"'
 readonly tests_of_numpy='\bnumpy\b' tests_of_extensions='TestScripts\b|collatz-c'
 readonly tests_of_notebooks='"nbconvert"' tests_of_types='"mypy"'
 
@@ -295,6 +298,10 @@ go_tools() {
         go_tool "${gotestsum[@]}"
         ! tests_use "$tests_of_minio" || go_tool "${minio[@]}"
         ! tests_use "$tests_of_portal" || web_packages
+        if tests_use "$tests_of_chart"; then
+            go_tool "${helm[@]}"
+            go_tool "${kubeconform[@]}"
+        fi
         ;;
     lint)
         go_tool "${golangci_lint[@]}"
