@@ -64,14 +64,16 @@ func chooseSize(text []byte) (sized []byte, chosen bool, err error) {
 		Kind                         partition.Kind
 		From, To, Size, Lines, Bytes json.RawMessage
 	}
-	if json.Unmarshal(text, &p) != nil || p.Size != nil || p.Lines != nil || p.Bytes != nil {
-		return text, false, nil // what is wrong with it is told by who reads it
+	_ = json.Unmarshal(text, &p) // what is wrong with it is told by who reads it
+	if p.Size != nil || p.Lines != nil || p.Bytes != nil {
+		return text, false, nil
 	}
 	var field string
 	switch p.Kind {
 	case partition.KindRange:
 		var from, to string
-		if json.Unmarshal(p.From, &from) != nil || json.Unmarshal(p.To, &to) != nil {
+		_, _ = json.Unmarshal(p.From, &from), json.Unmarshal(p.To, &to)
+		if from == "" || to == "" {
 			return text, false, nil
 		}
 		r, err := partition.RangeOfAnySize(from, to)

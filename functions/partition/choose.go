@@ -91,6 +91,7 @@ func (s Spec) ForItems() Spec {
 		}
 	case KindItems:
 		s.Size = ChosenItems
+	default: // a text has bytes already
 	}
 	return s
 }

@@ -26,7 +26,7 @@ func (s *Service) sizeShards(ctx context.Context, project uuid.UUID, want *funct
 			return functions.BadPartition(err)
 		}
 	}
-	if !want.Chosen && !(perItem && spec.Kind == partition.KindItems && spec.Size == 0) {
+	if !want.Chosen && (!perItem || spec.Kind != partition.KindItems || spec.Size > 0) {
 		return nil // where a function takes shards, and nobody has asked for lists of items, each item is one
 	}
 	if perItem {
