@@ -4744,6 +4744,7 @@ type Manifest struct {
 	Name         string            `json:"name"`
 	Network      string            `json:"network"`
 	Output       *Output           `json:"output,omitempty"`
+	Per          string            `json:"per,omitempty"`
 	Runtime      string            `json:"runtime"`
 	Script       string            `json:"script,omitempty"`
 	Verification Verification      `json:"verification"`
@@ -5117,7 +5118,7 @@ type Partition struct {
 	// Axes Of a grid: its shards are all combinations of one value of each axis; the last axis changes fastest.
 	Axes []Axis `json:"axes,omitempty"`
 
-	// Bytes Of lines: how many bytes of whole lines make a shard, as a decimal string, instead of lines.
+	// Bytes Of lines: how many bytes of whole lines make a shard, as a decimal string, instead of lines; chosen where both are left out.
 	//
 	// Examples: 65536
 	Bytes string `json:"bytes,omitempty"`
@@ -5152,7 +5153,7 @@ type Partition struct {
 	// Examples: texts/2024/
 	Prefix *string `json:"prefix,omitempty"`
 
-	// Size Of a range: how many integers make a shard, as a decimal string.
+	// Size Of a range: how many integers make a shard, as a decimal string; chosen by how long shards of the function took before where it is left out. Of items: how many make a shard at most, whose input is then the list of them; left out, each is a shard, unless the function takes items (per).
 	//
 	// Examples: 1000
 	Size string `json:"size,omitempty"`
