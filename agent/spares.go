@@ -36,7 +36,7 @@ func (w *work) openSpare(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	session, err := w.agent.openIn(ctx, w.lease, w.bundle, nil)
+	session, err := w.openIn(ctx, w.lease, w.bundle, nil)
 	if err != nil {
 		leave()
 		w.log.Debug("a spare sandbox could not be opened", "function", w.lease.Function, "error", err)

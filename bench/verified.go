@@ -42,11 +42,10 @@ func (b *bench) verified(ctx context.Context, n int64) (speed float64, err error
 	start := time.Now()
 	for _, a := range fleet {
 		group.Go(func() error {
-			err := a.work(working, func(int) bool { return false })
-			if working.Err() != nil { // the answer stands
-				return nil
+			if err := a.work(working, func(int) bool { return false }); working.Err() == nil {
+				return err
 			}
-			return err
+			return nil // the answer stands
 		})
 	}
 	got, err := waitEnded(ctx, s.owner, s.project, job)

@@ -41,11 +41,11 @@ func rendered(t *testing.T, values string) (text []byte, objects map[string]map[
 	objects = map[string]map[string]any{}
 	for decoder := yaml.NewDecoder(bytes.NewReader(text)); ; {
 		var object map[string]any
-		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
+		err := decoder.Decode(&object)
+		if errors.Is(err, io.EOF) {
 			return text, objects
-		} else {
-			require.NoError(t, err)
 		}
+		require.NoError(t, err)
 		objects[object["kind"].(string)+" "+at(object, "metadata", "name").(string)] = object
 	}
 }

@@ -86,7 +86,8 @@ func (d *day) schemas(binary string) string {
 	cmd.Env = d.serverEnv()
 	out, err := cmd.Output() // fails where they are behind
 	if err != nil {
-		require.IsType(d.t, &exec.ExitError{}, err)
+		var ended *exec.ExitError
+		require.ErrorAs(d.t, err, &ended)
 	}
 	return string(out)
 }

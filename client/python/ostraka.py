@@ -243,6 +243,7 @@ class _Manifest(_ManifestAlways, total=False):
     heuristics: "List[_ResultHeuristic]"
     monitor: "_Thresholds"
     output: "_Output"
+    per: "str"
     script: "str"
     volumes: "List[_Volume]"
     warm: "int"
@@ -490,9 +491,9 @@ class _Validator(_ValidatorAlways, total=False):
 
 
 
-def _push_function(project: str) -> _Request["_FunctionVersion"]:
+def _push_function(project: str, *, repack: Any = None) -> _Request["_FunctionVersion"]:
     "Push a function"
-    return _Request("POST", f"/v1/projects/{_quoted(project)}/functions")
+    return _Request("POST", f"/v1/projects/{_quoted(project)}/functions", repack=repack)
 
 
 def _submit_job(project: str) -> _Request["_JobData"]:

@@ -21,7 +21,7 @@ func TestItemsInAShard(t *testing.T) {
 		w.settleAll()
 		list = []string{}
 		for _, s := range w.agent(honest).lease(10).Shards {
-			list = append(list, string(s.Input))
+			list = append(list, s.Input)
 		}
 		_, err := w.CancelJob(t.Context(), w.by, w.project, job.ID)
 		require.NoError(t, err)
@@ -29,7 +29,9 @@ func TestItemsInAShard(t *testing.T) {
 		return list
 	}
 	for name, change := range map[string]func(*functions.NewJob){
-		"an object": func(j *functions.NewJob) { j.Partition = partition.Spec{Kind: partition.KindItems, Object: stored, Size: 2} },
+		"an object": func(j *functions.NewJob) {
+			j.Partition = partition.Spec{Kind: partition.KindItems, Object: stored, Size: 2}
+		},
 		"items of a body": func(j *functions.NewJob) {
 			j.Partition, j.Items = partition.Spec{Kind: partition.KindItems, Size: 2}, []byte("1\n2\n3\n4\n5")
 		},

@@ -105,9 +105,7 @@ func Parse(data []byte) (m Manifest, err error) {
 	return m, nil
 }
 
-var (
-	versionPattern = regexp.MustCompile(`^3\.[0-9]{1,3}(\.[0-9]{1,3})?$`)
-)
+var versionPattern = regexp.MustCompile(`^3\.[0-9]{1,3}(\.[0-9]{1,3})?$`)
 
 // minMinor is the oldest minor version of Python 3 that the harness runs on; package python has it too.
 const minMinor = 9

@@ -4,8 +4,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"log"
 	"os"
 	"regexp"
 	"slices"
@@ -68,12 +68,13 @@ type specification struct {
 }
 
 func main() {
-	log.SetFlags(0)
-	if len(os.Args) != 3 {
-		log.Fatal("usage: generate OPENAPI CLIENT")
+	err := errors.New("usage: generate OPENAPI CLIENT")
+	if len(os.Args) == 3 {
+		err = run(os.Args[1], os.Args[2])
 	}
-	if err := run(os.Args[1], os.Args[2]); err != nil {
-		log.Fatal("generating the Python client: ", err)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "generating the Python client:", err)
+		os.Exit(1)
 	}
 }
 
@@ -99,7 +100,7 @@ func run(openapi, client string) error {
 	if !found || !ended {
 		return fmt.Errorf("%s has no place for what is generated", client)
 	}
-	return os.WriteFile(client, slices.Concat(head, []byte(begin+"\n"+made+"\n"), []byte(end), tail), 0o644) //nolint:gosec // it is source
+	return os.WriteFile(client, slices.Concat(head, []byte(begin+"\n"+made+"\n"), []byte(end), tail), 0o644)
 }
 
 func generate(spec *specification) (string, error) {
@@ -120,13 +121,15 @@ func generate(spec *specification) (string, error) {
 		calls.WriteString(g.call(o))
 	}
 	var models strings.Builder
-	for i := 0; i < len(g.wanted); i++ { // writing one may want others
-		name := g.wanted[i]
-		written, err := g.model(name, spec.Components.Schemas[name])
+	written := 0
+	for written < len(g.wanted) { // writing one may want others
+		name := g.wanted[written]
+		written++
+		model, err := g.model(name, spec.Components.Schemas[name])
 		if err != nil {
 			return "", err
 		}
-		models.WriteString(written)
+		models.WriteString(model)
 	}
 	return models.String() + "\n" + strings.TrimRight(calls.String(), "\n") + "\n", nil
 }
