@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,7 @@ type scheduleCreateOptions struct {
 	priority   priorityFlag
 	aggregator string
 	version    int64
+	ofJob      *pflag.FlagSet // those that a workflow says itself
 
 	job      client.JobRequest
 	workflow string
@@ -80,10 +82,12 @@ func (o *scheduleCreateOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.workflow, "workflow", "", "the workflow to start, instead of a function")
 	f.StringArrayVar(&o.params, "param", nil, "NAME=VALUE, a parameter of the workflow")
 	f.Int64Var(&o.version, "version", 0, "which version of the function or the workflow; left out: the newest at each time")
-	f.StringVar(&o.aggregator, "aggregator", "", "what folds the results; left out: what the function says")
-	o.input.register(o.terminal, f)
-	o.policy.register(f)
-	o.priority.register(f)
+	o.ofJob = pflag.NewFlagSet("job", pflag.ContinueOnError)
+	o.ofJob.StringVar(&o.aggregator, "aggregator", "", "what folds the results; left out: what the function says")
+	o.input.register(o.terminal, o.ofJob)
+	o.policy.register(o.ofJob)
+	o.priority.register(o.ofJob)
+	f.AddFlagSet(o.ofJob)
 }
 
 func (o *scheduleCreateOptions) run(ctx context.Context) error {
@@ -173,8 +177,14 @@ func (o *scheduleCreateOptions) readWorkflow() error {
 	if err != nil {
 		return err
 	}
-	if _, err := o.input.partition(); err == nil || o.aggregator != "" {
-		return usageError("a workflow says itself what its steps run: leave out the input and the aggregator")
+	var given []string
+	o.ofJob.VisitAll(func(f *pflag.Flag) {
+		if f.Changed {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	if given != nil {
+		return usageError("a workflow says itself what its steps run and how they are verified: leave out %s", strings.Join(given, ", "))
 	}
 	o.request.Workflow = &client.ScheduledWorkflow{Name: o.workflow, Version: o.version, Parameters: parameters}
 	return nil
