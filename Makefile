@@ -92,7 +92,7 @@ fuzz: ##- run each fuzz target for FUZZTIME (10s)
 bench: ## measure everything beside its peers; the last lines are `name value` pairs (ONLY=part, RUNS=4, BASE=FILE to compare, LONG=1: to 10^7 shards)
 	scripts/setup.sh bench
 	$(MAKE) --no-print-directory build
-	go run ./bench
+	go run ./bench $(if $(ONLY),-only "$(ONLY)") $(if $(RUNS),-runs $(RUNS)) $(if $(BASE),-base "$(BASE)") $(if $(LONG),-long)
 
 .PHONY: abuse
 abuse: ## attack a server as one hostile participant could; fails where others are harmed (SHORT=1: about a minute)

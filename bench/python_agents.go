@@ -30,6 +30,9 @@ const (
 	smallLease, largeLease = 20 * time.Millisecond, 2 * time.Second
 )
 
+// systemPython is the interpreter that Debian's packages are for.
+const systemPython = "/usr/bin/python3"
+
 // doneSource is a function of nothing, of which a job adds up the shards.
 const doneSource = "def handler(x):\n    return {\"done\": 1}\n"
 
@@ -63,7 +66,7 @@ func (b *bench) python(ctx context.Context) ([]figure, error) {
 
 // daskPeer is how many seconds Dask takes for as many tasks.
 func daskPeer(ctx context.Context) (float64, error) {
-	out, err := exec.CommandContext(ctx, "python3", "bench/dask_peer.py", strconv.Itoa(pythonShards)).Output()
+	out, err := exec.CommandContext(ctx, systemPython, "bench/dask_peer.py", strconv.Itoa(pythonShards)).Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return 0, fmt.Errorf("running Dask: %w: %s", err, exit.Stderr)

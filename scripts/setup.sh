@@ -59,7 +59,7 @@ have_postgres() {
     return 1
 }
 
-have_dask() { python3 -c "import distributed" 2>/dev/null; }
+have_dask() { /usr/bin/python3 -c "import distributed" 2>/dev/null; }
 
 have_python() {
     python3 -c "import sys; sys.exit(sys.version_info < (3, $python_min_minor))" 2>/dev/null
