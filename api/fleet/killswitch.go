@@ -112,7 +112,7 @@ func (s *server) killswitchOperations() {
 	rest.Register(s.Server, rest.Operation{ID: "listKillSwitches", Method: http.MethodGet, Path: all, Tag: "agents", Summary: "List the switches that are on", Access: operators}, s.listKillSwitches)
 	rest.Register(s.Server, rest.Operation{ID: "getKillSwitch", Method: http.MethodGet, Path: all + "/{switch}", Tag: "agents", Summary: "Say how far a switch has got", About: waits, Access: operators}, s.getKillSwitch)
 	rest.Register(s.Server, rest.Operation{
-		ID: "kill", Method: http.MethodPost, Path: all + "/on", Tag: "agents", Summary: "Put a switch on", About: on, Access: operators, Body: rest.Body{Limit: rest.MaxJSONBody},
+		ID: "kill", Method: http.MethodPost, Path: all + "/on", Tag: "agents", Summary: "Put a switch on", About: on, Access: operators, Body: rest.Body{Limit: rest.MaxJSONBody}, Ends: true,
 	}, s.kill)
 	rest.Register(s.Server, rest.Operation{
 		ID: "release", Method: http.MethodPost, Path: all + "/off", Tag: "agents", Summary: "Put a switch off", Access: operators, Body: rest.Body{Limit: rest.MaxJSONBody},
@@ -124,7 +124,7 @@ func (s *server) killswitchOperations() {
 		ID: "getProjectKillSwitch", Method: http.MethodGet, Path: project + "/{switch}", Tag: "agents", Summary: "Say how far a switch has got in the project", About: waits, Access: readers,
 	}, s.getProjectKillSwitch)
 	rest.Register(s.Server, rest.Operation{
-		ID: "killInProject", Method: http.MethodPost, Path: project + "/on", Tag: "agents", Summary: "Put a switch of the project on", About: on, Access: owners, Body: rest.Body{Limit: rest.MaxJSONBody},
+		ID: "killInProject", Method: http.MethodPost, Path: project + "/on", Tag: "agents", Summary: "Put a switch of the project on", About: on, Access: owners, Body: rest.Body{Limit: rest.MaxJSONBody}, Ends: true,
 	}, s.killInProject)
 	rest.Register(s.Server, rest.Operation{
 		ID: "releaseInProject", Method: http.MethodPost, Path: project + "/off", Tag: "agents", Summary: "Put a switch of the project off", Access: owners, Body: rest.Body{Limit: rest.MaxJSONBody},

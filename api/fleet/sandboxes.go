@@ -143,7 +143,7 @@ func (s *server) sandboxOperations() {
 	})
 	rest.Register(s.Server, rest.Operation{
 		ID: "terminateSandbox", Method: http.MethodPost, Path: all + "/{sandbox}/terminate", Tag: "agents", Summary: "End a sandbox", About: ending,
-		Access: operators, Body: rest.Body{Limit: rest.MaxJSONBody},
+		Access: operators, Body: rest.Body{Limit: rest.MaxJSONBody}, Ends: true,
 	}, func(ctx context.Context, c *rest.Call, in *TerminateSandboxInput) (*sandboxOutput, error) {
 		return s.terminateSandbox(ctx, c, in, in.Body)
 	})
@@ -162,7 +162,7 @@ func (s *server) sandboxOperations() {
 	})
 	rest.Register(s.Server, rest.Operation{
 		ID: "terminateProjectSandbox", Method: http.MethodPost, Path: project + "/{sandbox}/terminate", Tag: "agents", Summary: "End a sandbox that works for the project", About: ending,
-		Access: rest.Roles(functions.RoleOwner), Body: rest.Body{Limit: rest.MaxJSONBody},
+		Access: rest.Roles(functions.RoleOwner), Body: rest.Body{Limit: rest.MaxJSONBody}, Ends: true,
 	}, func(ctx context.Context, c *rest.Call, in *TerminateProjectSandboxInput) (*sandboxOutput, error) {
 		return s.terminateSandbox(ctx, c, in, in.Body)
 	})

@@ -136,7 +136,7 @@ func (s *server) jobOperations() {
 	}, s.getJob)
 	rest.Register(s.Server, rest.Operation{
 		ID: "cancelJob", Method: http.MethodPost, Path: rest.JobsPath + "/{job}/cancel", Tag: "jobs", Summary: "Cancel a job",
-		About: "Accepted results stay readable.", Access: rest.Runners(),
+		About: "Accepted results stay readable.", Access: rest.Runners(), Ends: true,
 	}, s.cancelJob)
 	rest.Register(s.Server, rest.Operation{
 		ID: "deleteJob", Method: http.MethodDelete, Path: rest.JobsPath + "/{job}", Tag: "jobs", Summary: "Delete a job that has ended",

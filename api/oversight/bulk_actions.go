@@ -142,7 +142,7 @@ func (s *server) bulkOperations() {
 		return bulkAnswer(s.service.GetBulkAction(ctx, project, id))
 	})
 	rest.Register(s.Server, rest.Operation{
-		ID: "cancelBulkAction", Method: http.MethodPost, Path: one + "/cancel", Tag: "bulk actions", Summary: "Stop a bulk action", About: "What it has done stays. " + aboutBulkRoles, Access: begin,
+		ID: "cancelBulkAction", Method: http.MethodPost, Path: one + "/cancel", Tag: "bulk actions", Summary: "Stop a bulk action", About: "What it has done stays. " + aboutBulkRoles, Access: begin, Ends: true,
 	}, func(ctx context.Context, c *rest.Call, in *BulkPath) (*bulkOutput, error) {
 		project, id, err := mine(*in)
 		if err != nil {

@@ -59,6 +59,7 @@ type Doors struct {
 	places    *limit.Places
 	usual     map[functions.QuotaName]int64 // of projects that have no values of their own
 	turns     *recheck.Turns                // of projects' requests
+	turnWait  time.Duration                 // for one of them
 }
 
 // NewDoors makes the doors for what one client may ask.
@@ -67,7 +68,7 @@ func NewDoors(l Limits) *Doors {
 		proxies: l.Proxies, addresses: limit.NewBuckets(l.PerAddress, nil), enrolling: limit.NewBuckets(l.Enrolments, nil), keys: limit.NewBuckets(l.PerKey, nil),
 		Refused: limit.NewRefused(refusedFor, nil), bodies: limit.NewBytes(bodiesHeld, bodiesHeldEach, bodiesWait), places: limit.NewPlaces(),
 		usual: map[functions.QuotaName]int64{functions.QuotaPolls: l.Polls, functions.QuotaStreams: l.Streams},
-		turns: recheck.NewSharedTurns(requestsAtOnce, requestsShared(), l.Loads),
+		turns: recheck.NewOpenTurns(requestsAtOnce, requestsShared(), l.Loads), turnWait: turnWait,
 	}
 }
 

@@ -29,6 +29,7 @@ type Operation struct {
 	Retry   retry
 	Stream  bool                      // of events: it may be open for long
 	Waits   bool                      // also where the request does not say so
+	Ends    bool                      // something that runs or a right that somebody has: it is for when too much is asked, and waits for no turn
 	Answers map[string]*huma.Response // beyond those that follow from the output type
 
 	// Early refuses, before the body is read, what needs no body to be refused; nil: nothing.

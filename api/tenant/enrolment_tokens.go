@@ -59,7 +59,7 @@ func (s *server) enrolmentTokenOperations() {
 	rest.Register(s.Server, rest.Operation{
 		ID: "revokeEnrolmentToken", Method: http.MethodDelete, Path: path + "/{token}", Tag: "projects", Summary: "Revoke an enrolment token",
 		About:  "Agents that have joined with it stay.",
-		Access: rest.Roles(functions.RoleOwner), Status: http.StatusNoContent,
+		Access: rest.Roles(functions.RoleOwner), Status: http.StatusNoContent, Ends: true,
 	}, s.revokeEnrolmentToken)
 }
 

@@ -94,7 +94,7 @@ func (s *server) keyOperations() {
 	}, s.listKeys)
 	rest.Register(s.Server, rest.Operation{
 		ID: "revokeKey", Method: http.MethodDelete, Path: "/v1/projects/{project}/keys/{key}", Tag: "projects", Summary: "Revoke a key",
-		Access: rest.Roles(functions.RoleOwner), Status: http.StatusNoContent,
+		Access: rest.Roles(functions.RoleOwner), Status: http.StatusNoContent, Ends: true,
 	}, s.revokeKey)
 	rest.Register(s.Server, rest.Operation{
 		ID: "rotateKey", Method: http.MethodPost, Path: "/v1/projects/{project}/keys/{key}/rotate", Tag: "projects", Summary: "Replace a key",

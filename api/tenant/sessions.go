@@ -100,7 +100,7 @@ func (s *server) sessionOperations() {
 	}, s.listSessions)
 	rest.Register(s.Server, rest.Operation{
 		ID: "revokeSession", Method: http.MethodDelete, Path: "/v1/sessions/{session}", Tag: "sessions", Summary: "End a session",
-		Access: people, Status: http.StatusNoContent,
+		Access: people, Status: http.StatusNoContent, Ends: true,
 	}, s.revokeSession)
 }
 

@@ -155,7 +155,7 @@ func (s *server) workflowRunOperations() {
 		ID: "resumeWorkflowRun", Method: http.MethodPost, Path: one + "/resume", Tag: "workflows", Summary: "Resume a paused run", Access: rest.Runners(),
 	}, s.resumeWorkflowRun)
 	rest.Register(s.Server, rest.Operation{
-		ID: "cancelWorkflowRun", Method: http.MethodPost, Path: one + "/cancel", Tag: "workflows", Summary: "Cancel a run and its jobs", Access: rest.Runners(),
+		ID: "cancelWorkflowRun", Method: http.MethodPost, Path: one + "/cancel", Tag: "workflows", Summary: "Cancel a run and its jobs", Access: rest.Runners(), Ends: true,
 	}, s.cancelWorkflowRun)
 	rest.Register(s.Server, rest.Operation{
 		ID: "deleteWorkflowRun", Method: http.MethodDelete, Path: one, Tag: "workflows", Summary: "Delete a run that has ended", About: "Its jobs stay.",

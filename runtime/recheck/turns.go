@@ -2,6 +2,7 @@ package recheck
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -49,6 +50,15 @@ func NewSharedTurns(slots, share int, loads *Loads) *Turns {
 	t := &Turns{loads: loads, share: share}
 	for i, n := range []int{slots, LongSlots(slots)} {
 		t.lanes[i] = lane{turns: t, free: n + spare, most: n, held: map[uuid.UUID]int{}, waiting: map[uuid.UUID][]chan struct{}{}}
+	}
+	return t
+}
+
+// NewOpenTurns is NewSharedTurns without a bound of all projects together: none of them can take another one's slots, however many work together.
+func NewOpenTurns(slots, share int, loads *Loads) *Turns {
+	t := NewSharedTurns(slots, share, loads)
+	for i := range t.lanes {
+		t.lanes[i].free = math.MaxInt
 	}
 	return t
 }
