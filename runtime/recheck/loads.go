@@ -2,6 +2,7 @@ package recheck
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -67,13 +68,13 @@ func (p *load) age(now time.Time) {
 }
 
 // Part is how many of n slots the project may hold at this moment. It is all of them where no other project is at work, and where it takes
-// no more than the others do; else its part, at least one.
+// no more than the others do in the mean; else its part beside theirs.
 func (l *Loads) Part(project uuid.UUID, n int) (part int, all bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	var sum, own float64
-	active := 0
+	var others []float64
 	for p, of := range l.projects {
 		of.age(now)
 		switch {
@@ -81,13 +82,26 @@ func (l *Loads) Part(project uuid.UUID, n int) (part int, all bool) {
 			own = of.recent
 		case of.recent >= activeLoad:
 			sum += of.recent
-			active++
+			others = append(others, of.recent)
 		case of.held == 0 && of.recent < forgottenLoad:
 			delete(l.projects, p) // it comes back with its next slot
 		}
 	}
-	if active == 0 || own <= sum/float64(active) {
+	if len(others) == 0 || own <= sum/float64(len(others)) {
 		return n, true
 	}
-	return max(1, n/(active+1)), false
+	return partBeside(n, others), false
+}
+
+// partBeside is how many of n slots are one project's beside others with such loads. Those that use less than an equal part keep what they use,
+// and the rest is divided by those that would have more; one slot of it stays free for who comes. It is an equal part at least, and one slot.
+func partBeside(n int, others []float64) int {
+	equal := n / (len(others) + 1)
+	slices.Sort(others)
+	left := float64(n)
+	for len(others) > 0 && others[0] < left/float64(len(others)+1) {
+		left, others = left-others[0], others[1:]
+	}
+	free := int(left) // what is used is rounded up
+	return max(1, equal, min(free/(len(others)+1), free-1))
 }

@@ -64,6 +64,60 @@ func TestWhoTakesMoreThanOthersHasItsPart(t *testing.T) {
 	may(modest, 4, true) // what somebody did an hour ago is forgotten
 }
 
+// TestWhatOthersDoNotUseIsNotKeptForThem has a project take much beside others that take next to nothing, and beside one that takes as much.
+func TestWhatOthersDoNotUseIsNotKeptForThem(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name         string
+		slots        int
+		modest, busy int // others that hold a slot for 5 ms of 100, and that hold 16 always
+		want         int
+	}{
+		{"one that asks for little", 8, 1, 0, 6},
+		{"many that ask for little", 8, 10, 0, 6},
+		{"so many that they use a slot", 8, 30, 0, 5},
+		{"one more that takes all it can", 8, 0, 1, 4},
+		{"both", 8, 10, 1, 3},
+		{"a small machine", 2, 1, 0, 1},
+		{"a small machine and many", 2, 10, 1, 1},
+		{"no slot to spare", 1, 10, 0, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			var c clock
+			loads := recheck.NewLoads(c.now)
+			turns := recheck.NewOpenTurns(100, 0, loads)
+			greedy := uuid.New()
+			for range 32 {
+				take(t, turns, greedy)
+			}
+			for range row.busy {
+				busy := uuid.New()
+				for range 16 {
+					take(t, turns, busy)
+				}
+			}
+			modest := make([]uuid.UUID, row.modest)
+			for i := range modest {
+				modest[i] = uuid.New()
+			}
+			for range 200 {
+				c.pass(95 * time.Millisecond)
+				for _, p := range modest {
+					take(t, turns, p)
+				}
+				c.pass(5 * time.Millisecond)
+				for _, p := range modest {
+					turns.Give(p, false)
+				}
+			}
+			part, all := loads.Part(greedy, row.slots)
+			require.False(t, all)
+			require.Equal(t, row.want, part)
+		})
+	}
+}
+
 // TestSomebodyMayAlwaysHaveAll has projects take and give back slots at any times: nobody's part is less than one slot or more than there are,
 // and who holds least of those at work is never bounded.
 func TestSomebodyMayAlwaysHaveAll(t *testing.T) {
