@@ -67,7 +67,6 @@ const said = (r: Rule): Schemas["SetGuardianRule"] => ({
 const changeable = (place: Place, r: Rule) => r.layer === (place ? "project" : "operator");
 
 function Rules({ place, rules, may }: { place: Place; rules: Rule[]; may: boolean }) {
-  const client = useQueryClient();
   return (
     <Card title="Rules" flush>
       <table className={ui.table}>
@@ -81,20 +80,42 @@ function Rules({ place, rules, may }: { place: Place; rules: Rule[]; may: boolea
               <td><code>{visible(r.when ?? "always")}</code></td>
               <td>{r.then === "deny" ? <Pill as="failed">deny</Pill> : r.then === "ask" ? <Pill as="review">ask</Pill> : <Pill as="accepted">allow</Pill>}{r.conditions && <div className={ui.muted}>{visible(conditions(r.conditions))}</div>}</td>
               <td>{visible(r.reason)}</td>
-              <td>{may && changeable(place, r) && (
-                <Ask
-                  label={r.enabled ? "Disable…" : "Enable…"} title={`${r.enabled ? "Disable" : "Enable"} ${r.name}?`} confirm={r.enabled ? "Disable it" : "Enable it"}
-                  onConfirm={async () => {
-                    await setRule(place, r.name, { ...said(r), enabled: !r.enabled, replaces: r.version });
-                    await client.invalidateQueries({ queryKey: ["guardian", place] });
-                  }}
-                >{r.enabled ? "It decides nothing more. Approvals that it asked for stay what they are." : "It decides from now on."}</Ask>
-              )}</td>
+              <td>{may && changeable(place, r) && <Switch place={place} rule={r} />}</td>
             </tr>
           ))}
         </tbody>
       </table>
     </Card>
+  );
+}
+
+/** Turns a rule on or off, once it was shown what would have been decided otherwise: the server wants that confirmed. */
+function Switch({ place, rule: r }: { place: Place; rule: Rule }) {
+  const client = useQueryClient();
+  const [tried, setTried] = useState<{ trial: Schemas["RuleTest"]; version: number }>();
+  const [error, setError] = useState<unknown>();
+  const next = { ...said(r), enabled: !r.enabled };
+  const attempt = () => {
+    setTried(undefined);
+    setError(undefined);
+    testRule(place, { ...next, name: r.name }).then((trial) => setTried({ trial, version: r.version }), setError);
+  };
+  const known = tried?.version === r.version ? tried : undefined; // of the rule as it is shown, and of no earlier version
+  return (
+    <Ask
+      label={r.enabled ? "Disable…" : "Enable…"} title={`${r.enabled ? "Disable" : "Enable"} ${r.name}?`} confirm={r.enabled ? "Disable it" : "Enable it"}
+      onOpen={attempt} waits={!known}
+      onConfirm={async () => {
+        await setRule(place, r.name, { ...next, replaces: r.version, confirm: true });
+        await client.invalidateQueries({ queryKey: ["guardian", place] });
+      }}
+    >
+      <p>{r.enabled ? "It decides nothing more. Approvals that it asked for stay what they are." : "It decides from now on."}</p>
+      {error !== undefined && <Trouble error={error} retry={attempt} />}
+      {known ? <Trial trial={known.trial} /> : error === undefined && (tried
+        ? <p role="status">The rule was changed meanwhile. <button type="button" className={ui.button} onClick={attempt}>Try it again</button></p>
+        : <p role="status">Trying it against the newest 1,000 decisions…</p>)}
+    </Ask>
   );
 }
 

@@ -95,8 +95,10 @@ export function AsCalls({ cli, curl, label = "As CLI · curl" }: { cli: string; 
 }
 
 /** Asks before something is done that cannot be undone. */
-export function Ask({ label, title, children, confirm, danger, onConfirm, reason, longest = 500 }: {
+export function Ask({ label, title, children, confirm, danger, onConfirm, onOpen, waits = false, reason, longest = 500 }: {
   label: string; title: string; children: ReactNode; confirm: string; danger?: boolean; reason?: boolean; longest?: number; onConfirm: (reason: string) => Promise<unknown>;
+  /** What is found out first, and whether it is still being found out: nobody confirms before. */
+  onOpen?: () => void; waits?: boolean;
 }) {
   const ref = useRef<HTMLDialogElement>(null);
   const [why, setWhy] = useState("");
@@ -105,7 +107,7 @@ export function Ask({ label, title, children, confirm, danger, onConfirm, reason
   useEffect(() => setError(undefined), [why]);
   return (
     <>
-      <button type="button" className={`${css.button} ${danger ? css.danger : ""}`} onClick={() => ref.current?.showModal()}>{label}</button>
+      <button type="button" className={`${css.button} ${danger ? css.danger : ""}`} onClick={() => { ref.current?.showModal(); onOpen?.(); }}>{label}</button>
       <dialog ref={ref} className={css.dialog} aria-label={title}>
         <form
           onSubmit={(e) => {
@@ -125,7 +127,7 @@ export function Ask({ label, title, children, confirm, danger, onConfirm, reason
           {error && <p role="alert" style={{ color: "var(--danger)" }}>{error.message}</p>}
           <div className={`${css.row} ${css.end}`}>
             <button type="button" className={css.button} onClick={() => ref.current?.close()}>Keep as it is</button>
-            <button type="submit" className={`${css.button} ${css.primary}`} disabled={busy}>{confirm}</button>
+            <button type="submit" className={`${css.button} ${css.primary}`} disabled={busy || waits}>{confirm}</button>
           </div>
         </form>
       </dialog>
