@@ -30,6 +30,26 @@ func TestOneArchiveAtATime(t *testing.T) {
 	require.True(t, turns.take(a, now.Add(turnKept+1)), "nobody else asks")
 }
 
+// TestWhoDoesNotComeBackKeepsNoPlaceEmpty for longer than somebody takes who was told when to ask again.
+func TestWhoDoesNotComeBackKeepsNoPlaceEmpty(t *testing.T) {
+	t.Parallel()
+	now, turns := time.Now(), newTurns()
+	a, gone, asks := uuid.New(), uuid.New(), uuid.New()
+	require.Greater(t, turnKept, importAgain, "who does as Retry-After says comes in time")
+	require.LessOrEqual(t, turnKept, importAgain+5*time.Second)
+	require.True(t, turns.take(a, now))
+	require.False(t, turns.take(gone, now))
+	now = now.Add(importAgain)
+	require.False(t, turns.take(asks, now))
+	now = now.Add(importAgain)
+	turns.leave()
+	require.False(t, turns.take(a, now), "it is kept for who asked last before it became free")
+	require.NotContains(t, turns.asked, gone)
+	require.True(t, turns.take(asks, now))
+	turns.leave()
+	require.True(t, turns.take(a, now.Add(turnKept+1)))
+}
+
 // TestManyWhoFindThePlaceTaken: no more of them are remembered than there is room for.
 func TestManyWhoFindThePlaceTaken(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// turnKept is how long the next place is kept for a project that found it taken: who still wants it asks again sooner, see Retry-After.
-	turnKept = 30 * time.Second
+	// turnKept is how long the next place is kept for a project that found it taken. Who still wants it asks again after importAgain, and has asked
+	// shortly before the place became free: one that has not is forgotten, so that the place is not empty for who never comes back.
+	turnKept = importAgain + 2*time.Second
 	// maxWaiting is how many projects are remembered that found the place taken. One beyond it finds it by luck.
 	maxWaiting = 1000
 )
