@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ostraka/ostraka/functions/auditlog/sql"
+	"github.com/ostraka/ostraka/functions/base"
 	"github.com/ostraka/ostraka/functions/store"
 )
 
@@ -39,16 +40,11 @@ func (s *Service) PruneOld(ctx context.Context) error {
 	}
 	var all error
 	for _, l := range logs { // one that cannot be pruned must not keep the others
-		if err := s.pruneOld(ctx, l.ID, pruneBefore(s.env.Now(), l.Days)); err != nil {
+		if err := s.pruneOld(ctx, l.ID, base.PruneBefore(s.env.Now(), l.Days)); err != nil {
 			all = errors.Join(all, fmt.Errorf("pruning old records of the log of %s: %w", logName(l.ID), err))
 		}
 	}
 	return all
-}
-
-// pruneBefore is the beginning of a day, in UTC, so that a log has one record a day about what was pruned, and not one an hour.
-func pruneBefore(now time.Time, days int) time.Time {
-	return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -days)
 }
 
 // pruneOld prunes one log, each batch in the transaction that records it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ostraka/ostraka/functions/engine"
 	"github.com/ostraka/ostraka/functions/tenant"
+	"github.com/ostraka/ostraka/guardian"
 )
 
 // auditDays sets for how many days the project's log keeps what records say.
@@ -24,7 +25,10 @@ func (w *world) auditDays(days int) error {
 func TestOldRecordsLoseTheirContent(t *testing.T) {
 	t.Parallel()
 	midnight := time.Now().UTC().Truncate(24 * time.Hour)
-	w := newWorld(t, func(o *engine.Options) { o.AuditDays = 5 })
+	w := newWorld(t, func(o *engine.Options) {
+		o.AuditDays = 5
+		o.Now = func() time.Time { return midnight.Add(12 * time.Hour) } // also where the day ends while the test runs
+	})
 	const day = 24 * time.Hour
 	at := func(when time.Time) {
 		w.inProject("insert into audit (at, actor, action, subject, detail) values ($1, 'server', 'lease.expire', 'x', '{\"agent\": \"a\"}')", when)
@@ -76,4 +80,24 @@ func TestTheServersOwnLogLosesContentToo(t *testing.T) {
 	w.seal()
 	w.retain()
 	require.Equal(t, int64(1), w.verifyLogOf(uuid.Nil).Pruned)
+}
+
+// TestRetentionGoesAroundNoRule: who may not prune a log, or not without a yes, may not have the server do it either.
+func TestRetentionGoesAroundNoRule(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *engine.Options) { o.AuditDays = 5 })
+	denies := guardRule("keep-the-log", guardian.Deny, `data.type == "audit"`, guardian.AuditPrune)
+	rule := w.guard(denies)
+	requireCode(t, w.auditDays(3), "denied_by_guardian")
+	requireCode(t, w.auditDays(-1), "denied_by_guardian")
+	require.NoError(t, w.auditDays(0), "this prunes nothing")
+	require.Len(t, w.decided(guardian.AuditPrune), 2)
+
+	denies.Then = guardian.Ask
+	_, err := w.SetGuardianRule(t.Context(), w.by, w.project, denies, rule.Version)
+	require.NoError(t, err)
+	requireCode(t, w.auditDays(3), "approval_needed")
+	p, err := w.GetProject(t.Context(), w.project)
+	require.NoError(t, err)
+	require.Zero(t, *p.AuditDays, "nothing has changed")
 }

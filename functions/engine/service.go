@@ -233,7 +233,7 @@ func New(o Options) *Service {
 		Store: o.Store, Blobs: o.Blobs, Queue: o.Queue, Notices: o.Notices, Waits: base.NewWaits(o.Notices), Log: o.Log, Observe: o.Observe, Now: o.Now,
 	}
 	turns := recheck.NewTurns(o.RecheckSlots, o.Store.Loads)
-	s := &Service{queue: o.Queue, log: o.Log, shortcuts: o.Shortcuts, Tenant: tenant.New(env, tenant.Options{Heuristics: o.Heuristics, Usual: tenant.Usual{Quotas: o.Quotas, RecheckSeconds: o.RecheckSeconds}})}
+	s := &Service{queue: o.Queue, log: o.Log, shortcuts: o.Shortcuts, Tenant: tenant.New(env, tenant.Options{Heuristics: o.Heuristics, AuditDays: o.AuditDays, Usual: tenant.Usual{Quotas: o.Quotas, RecheckSeconds: o.RecheckSeconds}})}
 	s.Registry = registry.New(env, s.Tenant, o.Modules)
 	env.Blobs = registry.WithRows(o.Blobs, s.Registry)
 	s.Fleet = fleet.New(env, s.Tenant, s.Registry, fleet.Options{

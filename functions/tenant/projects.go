@@ -191,6 +191,9 @@ func (s *Service) UpdateProject(ctx context.Context, by functions.Principal, id 
 		if p, err = GetProject(ctx, tx, id); err != nil {
 			return err
 		}
+		if err := s.askPruning(ctx, tx, by, id, change.AuditDays); err != nil {
+			return err
+		}
 		changed, err := store.Exec(ctx, tx, sql.UpdateProject, id, change.FollowupsEnabled, revision, change.AgentsOpen, change.MinIsolation, monitor, heuristics, change.Weight, change.RecheckSeconds, change.KeepJobsDays, change.ArchiveJobsDays, change.AuditDays)
 		if err != nil {
 			return err
@@ -234,6 +237,26 @@ func checkAuditDays(days *int) error {
 		return functions.Invalid("bad_audit_days", fmt.Sprintf("%d days", *days), fmt.Sprintf("choose 1 to %d days, 0 to keep what records say until somebody prunes them, or -1 for what the server says", MaxKeepJobsDays))
 	}
 	return nil
+}
+
+// askPruning asks the guardian about what a change of a project's audit_days has pruned from then on, in the words of pruning by hand: a rule about
+// that is not gone around by waiting for the server. The day is a whole one, so that a yes is for the same when it is asked for again.
+func (s *Service) askPruning(ctx context.Context, tx pgx.Tx, by functions.Principal, project uuid.UUID, given *int) error {
+	if given == nil {
+		return nil
+	}
+	days := *given
+	if days < 0 {
+		days = s.auditDays
+	}
+	if days == 0 {
+		return nil
+	}
+	before := base.PruneBefore(s.env.Now(), days)
+	return s.env.AskControl(ctx, tx, base.Intent{
+		By: by, Project: project, Kind: guardian.AuditPrune, Subject: project.String(),
+		Facts: guardian.DataFacts{Data: guardian.Data{Type: "audit", Before: before}}, Asked: map[string]int{"audit_days": *given},
+	})
 }
 
 // MaxRecheckSeconds is the largest budget of a project, in seconds a day: what a thousand servers can do.

@@ -21,6 +21,7 @@ type HeuristicsCheck func(ctx context.Context, project uuid.UUID, p *functions.H
 // Options are what an operator decides for projects that have nothing of their own.
 type Options struct {
 	Heuristics functions.HeuristicsPolicy
+	AuditDays  int // for how many a project's log keeps the content of records; 0: until somebody prunes them
 	Usual
 }
 
@@ -36,13 +37,14 @@ type Usual struct {
 type Service struct {
 	env             *base.Env
 	heuristics      functions.HeuristicsPolicy
+	auditDays       int
 	usual           atomic.Pointer[Usual]
 	heuristicsCheck HeuristicsCheck
 }
 
 // New makes the room.
 func New(env *base.Env, o Options) *Service {
-	s := &Service{env: env, heuristics: o.Heuristics}
+	s := &Service{env: env, heuristics: o.Heuristics, auditDays: o.AuditDays}
 	s.SetUsual(o.Usual)
 	return s
 }
