@@ -287,7 +287,7 @@ func (a *agent) work(ctx context.Context) error {
 	others.Go(func() { a.keepVolumes(hard) })
 	a.takeUp(soft, hard, stop)
 	err := a.crew(soft, hard)
-	a.warm.Drop(resting.All)
+	a.warm.DropAll()
 	if err == nil {
 		err = context.Cause(soft) // why the workers came to an end
 	}

@@ -151,7 +151,7 @@ func (a *agent) terminate(order client.TerminateOrder) {
 	box := a.boxes.get(order.Sandbox)
 	switch {
 	case box == nil:
-		a.warm.Drop(resting.All) // one of them may have been this one
+		a.warm.DropAll() // one of them may have been this one
 		a.boxes.gone(order.Sandbox)
 	case order.Force:
 		if box.end("ordered to end at once") {

@@ -51,7 +51,7 @@ func (a *agent) openIn(ctx context.Context, held *heldLease, b *bundle.Bundle, v
 		return nil, refused(refusedRuntime, "this agent's sandbox runs no functions that bring a runtime along")
 	}
 	t, release, err := a.trees.Get(ctx, digest, a.fetchRuntime(held.ID))
-	if errors.Is(err, tree.ErrNoRoom) && a.warm.Drop(resting.All) { // they hold on to theirs
+	if errors.Is(err, tree.ErrNoRoom) && a.warm.DropAll() { // they hold on to theirs
 		t, release, err = a.trees.Get(ctx, digest, a.fetchRuntime(held.ID))
 	}
 	if errors.Is(err, tree.ErrNoRoom) {

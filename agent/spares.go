@@ -31,6 +31,7 @@ func (w *work) openSpares(soft context.Context) {
 
 // openSpare opens one and has it rest, and says whether it does.
 func (w *work) openSpare(ctx context.Context) bool {
+	drops := w.warm.Drops() // before the preferences are read, for opening may take minutes: what they were meanwhile holds for this one too
 	p, needs := w.keeper.current(), reserved(&w.bundle.Manifest)
 	leave, err := w.room.take(&p, &needs, 0)
 	if err != nil {
@@ -42,8 +43,9 @@ func (w *work) openSpare(ctx context.Context) bool {
 		w.log.Debug("a spare sandbox could not be opened", "function", w.lease.Function, "error", err)
 		return false
 	}
-	if rests, able := session.(resting.Session); able && rests.Rest() {
-		w.keepWarm(rests, leave)
+	places, _ := w.keeper.allowed()
+	if rests, able := session.(resting.Session); able && rests.Rest() && w.warm.KeepOpened(w.resting(rests, leave), places, drops) {
+		w.dropHeld()
 		return true
 	}
 	_ = session.Close() // nothing waits for it

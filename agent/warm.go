@@ -20,8 +20,8 @@ func (a *agent) cool(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-changed:
-			a.warm.Drop(resting.All)
-			_, changed = a.keeper.allowed()
+			_, changed = a.keeper.allowed() // before they end: what changes meanwhile is seen too
+			a.warm.DropAll()
 		case <-tick.C:
 			a.warm.Tire(time.Now())
 		}
@@ -47,7 +47,16 @@ func (w *work) rest(soft context.Context) bool {
 
 func (w *work) keepWarm(session resting.Session, leave func()) {
 	places, _ := w.keeper.allowed()
-	w.warm.Keep(&resting.Box{Lease: w.lease.Lease, Session: session, Leave: leave, Since: time.Now(), Asked: w.bundle.Manifest.Warm}, places)
+	w.warm.Keep(w.resting(session, leave), places)
+	w.dropHeld()
+}
+
+func (w *work) resting(session resting.Session, leave func()) *resting.Box {
+	return &resting.Box{Lease: w.lease.Lease, Session: session, Leave: leave, Since: time.Now(), Asked: w.bundle.Manifest.Warm}
+}
+
+// dropHeld ends those that a switch holds.
+func (w *work) dropHeld() {
 	// Whatever forbids it from here on finds it among those that rest; what came before is asked now.
 	w.warm.Drop(func(b *resting.Box) bool { return w.orders.holds(b.Lease) })
 }

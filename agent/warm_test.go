@@ -22,6 +22,7 @@ type restSandbox struct {
 	fakeSandbox
 	mu                   sync.Mutex
 	opened, woken, ended int
+	opening              func(number int) // nil: nothing holds it up
 }
 
 type restSession struct {
@@ -34,6 +35,9 @@ func (s *restSandbox) Open(ctx context.Context, b *bundle.Bundle, settings harne
 		return nil, err
 	}
 	s.count(&s.opened)
+	if s.opening != nil {
+		s.opening(s.counts()[0])
+	}
 	return &restSession{fakeSession{&s.fakeSandbox}, s}, nil
 }
 
@@ -164,4 +168,42 @@ func TestSpareSandboxesAreOpened(t *testing.T) {
 	f.until("it rests again", func() bool { return slices.Equal(sandbox.counts(), []int{2, 1, 0}) })
 	require.NoError(t, stop())
 	require.Equal(t, []int{2, 1, 2}, sandbox.counts(), "none outlives the agent")
+}
+
+// TestASpareThatWasOvertakenDoesNotRest: while one is opened all others are ended, for other preferences or by an order. It ends with them.
+func TestASpareThatWasOvertakenDoesNotRest(t *testing.T) {
+	t.Parallel()
+	for name, overtake := range map[string]func(*fakeServer, Options){
+		"other preferences": func(_ *fakeServer, o Options) { setPrefs(t, o, "sandboxes = 2\n") },
+		"an order": func(f *fakeServer, _ Options) {
+			f.set(func() {
+				f.orders = directives("two")
+				f.orders.Terminate = []client.TerminateOrder{{Sandbox: uuid.New(), Force: true}}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, s := newFakeServer(t, 1)
+			f.orders = directives("one")
+			f.bundle = packedWith(t, "warm = 3\n", "def handler(x):\n    return 2 * x['n']\n")
+			o := testOptions(t, s)
+			o.Workers = 2
+			begun, goOn := make(chan struct{}), make(chan struct{})
+			sandbox := &restSandbox{opening: func(number int) {
+				if number == 2 {
+					close(begun)
+					<-goOn
+				}
+			}}
+			o.Sandbox = sandbox
+			stop := start(t, o)
+			<-begun
+			overtake(f, o)
+			f.until("the one that rests has ended", func() bool { return slices.Equal(sandbox.counts(), []int{2, 0, 1}) })
+			close(goOn)
+			f.until("the spare has ended too", func() bool { return slices.Equal(sandbox.counts(), []int{2, 0, 2}) })
+			require.NoError(t, stop())
+		})
+	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/agent/isolation"
-	"github.com/ostraka/ostraka/agent/resting"
 	"github.com/ostraka/ostraka/client"
 	"github.com/ostraka/ostraka/runtime/bundle"
 	"github.com/ostraka/ostraka/runtime/monitor/threshold"
@@ -262,7 +261,7 @@ func (w *worker) open(ctx context.Context, held *heldLease, b *bundle.Bundle, vo
 	}
 	p, needs := w.keeper.current(), reserved(&b.Manifest)
 	leave, err = w.room.take(&p, &needs, inputBytes(held))
-	if err != nil && w.warm.Drop(resting.All) {
+	if err != nil && w.warm.DropAll() {
 		leave, err = w.room.take(&p, &needs, inputBytes(held))
 	}
 	switch {

@@ -54,12 +54,38 @@ func (b *Box) end() {
 type Boxes struct {
 	mu   sync.Mutex // also held while one is ended: who asks whether any is left gets a true answer
 	kept []*Box     // those that have rested longest first
+	// drops is how often all were ended.
+	drops int
 }
 
 // Keep has a sandbox rest. Where more are kept than there are places for those that are asked for, the one that has rested longest ends.
 func (w *Boxes) Keep(b *Box, places int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.keep(b, places)
+}
+
+// KeepOpened is Keep for one that was opened to rest, and says whether it does: not where all were ended since Drops said that number, for what
+// they were ended for holds for this one too.
+func (w *Boxes) KeepOpened(b *Box, places, drops int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.drops != drops {
+		return false
+	}
+	w.keep(b, places)
+	return true
+}
+
+// Drops is how often all were ended.
+func (w *Boxes) Drops() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.drops
+}
+
+// keep is Keep for who holds the lock.
+func (w *Boxes) keep(b *Box, places int) {
 	w.kept = append(w.kept, b)
 	asked := w.asked()
 	if len(asked) > max(1, places) {
@@ -146,6 +172,19 @@ func (w *Boxes) forget(b *Box) {
 func (w *Boxes) Drop(which func(*Box) bool) (some bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return w.drop(which)
+}
+
+// DropAll ends all, and those that are being opened to rest when they come, and says whether there were any.
+func (w *Boxes) DropAll() (some bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.drops++
+	return w.drop(All)
+}
+
+// drop is Drop for who holds the lock.
+func (w *Boxes) drop(which func(*Box) bool) (some bool) {
 	w.kept = slices.DeleteFunc(w.kept, func(b *Box) bool {
 		if !which(b) {
 			return false
