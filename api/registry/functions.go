@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -14,6 +15,9 @@ import (
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/runtime/bundle"
 )
+
+// repacksAtOnce is how many functions one server packs anew at a time: each takes up to bundle.MaxUnpackedBytes, and a processor.
+const repacksAtOnce = 1
 
 // Functions is what the API asks of the domain about functions and their versions.
 type Functions interface {
@@ -82,7 +86,7 @@ func (s *server) pushFunction(ctx context.Context, c *rest.Call, in *PushFunctio
 	if err != nil {
 		return nil, functions.Invalid("bad_bundle_signature", "the header Ostraka-Signature is not base64", "send the 64 bytes of the signature in base64")
 	}
-	body, err := in.packed(c.Request.Body)
+	body, err := s.packed(in, c.Request.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -96,16 +100,23 @@ func (s *server) pushFunction(ctx context.Context, c *rest.Call, in *PushFunctio
 	}, nil
 }
 
-// packed is the bundle of a body, packed anew where the client asks for it.
-func (in *PushFunctionInput) packed(body io.Reader) (io.Reader, error) {
+// packed is the bundle of a body, packed anew where the client asks for it. The body is read first, as any bundle is, so that nobody holds the place
+// by sending slowly; from then on all files and two archives are in memory.
+func (s *server) packed(in *PushFunctionInput, body io.Reader) (io.Reader, error) {
 	if !in.Repack {
 		return body, nil
 	}
-	b, err := bundle.Repack(body)
+	theirs, err := io.ReadAll(body)
 	if err != nil {
-		return nil, rest.StreamError(&functions.Error{
-			Kind: functions.KindInvalid, Code: "bad_bundle", Message: err.Error(), Hint: "mend the files and push them again", Err: err,
-		}, bundle.MaxArchiveBytes)
+		return nil, rest.StreamError(fmt.Errorf("reading the archive: %w", err), bundle.MaxArchiveBytes)
+	}
+	if !s.repacks.TryAcquire(1) {
+		return nil, rest.NewProblem(http.StatusServiceUnavailable, rest.CodeBusy, "the server packs as many functions anew as it may at a time", "push it again in a moment: nothing was pushed")
+	}
+	defer s.repacks.Release(1)
+	b, err := bundle.Repack(bytes.NewReader(theirs))
+	if err != nil {
+		return nil, &functions.Error{Kind: functions.KindInvalid, Code: "bad_bundle", Message: err.Error(), Hint: "mend the files and push them again", Err: err}
 	}
 	return bytes.NewReader(b.Archive()), nil
 }

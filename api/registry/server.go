@@ -6,6 +6,8 @@
 package registry
 
 import (
+	"golang.org/x/sync/semaphore"
+
 	"github.com/ostraka/ostraka/api/rest"
 )
 
@@ -23,11 +25,12 @@ type Service interface {
 type server struct {
 	*rest.Server
 	service Service
+	repacks *semaphore.Weighted
 }
 
 // Register declares the operations. It needs no service to do so, which is how the specification is made.
 func Register(to *rest.Server, service Service) {
-	s := &server{Server: to, service: service}
+	s := &server{Server: to, service: service, repacks: semaphore.NewWeighted(repacksAtOnce)}
 	s.signingOperations()
 	s.functionOperations()
 	s.moduleOperations()
