@@ -17,6 +17,15 @@ export function decode(base64: string): Uint8Array<ArrayBuffer> {
 
 const encode = (b: Uint8Array) => btoa(String.fromCharCode(...b));
 
+/** Whether an Ed25519 key has signed a text; the key and the signature are in hexadecimal. */
+export async function signed(key: string, said: string, signature: string): Promise<boolean> {
+  if (!/^[0-9a-f]{64}$/.test(key) || !/^[0-9a-f]{128}$/.test(signature)) return false;
+  const verifier = await crypto.subtle.importKey("raw", unhex(key), "Ed25519", false, ["verify"]);
+  return crypto.subtle.verify("Ed25519", verifier, unhex(signature), text.encode(said));
+}
+
+const unhex = (digits: string) => Uint8Array.from(digits.match(/../g) ?? [], (byte) => parseInt(byte, 16));
+
 export async function sha256(...parts: Uint8Array[]): Promise<Uint8Array<ArrayBuffer>> {
   const all = new Uint8Array(parts.reduce((n, p) => n + p.length, 0));
   let at = 0;

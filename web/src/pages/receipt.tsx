@@ -66,6 +66,7 @@ function Verify({ path }: { path: { project: string; job: string } }) {
       if (blob.size > checkedAtMost) throw new Error("the receipt is too long for a browser: download it, and run ostraka receipt verify");
       const checked = await verifyReceipt(await blob.text(), key);
       if (checked.statement.job !== path.job) throw new Error("the receipt is that of another job");
+      if (checked.statement.project !== path.project) throw new Error("the receipt is that of a job of another project");
       setHeld({ checked, keyGiven: key.trim() !== "" });
     } catch (e) {
       setError(e);
