@@ -55,8 +55,7 @@ func (w *work) resting(session resting.Session, leave func()) *resting.Box {
 	return &resting.Box{Lease: w.lease.Lease, Session: session, Leave: leave, Since: time.Now(), Asked: w.bundle.Manifest.Warm}
 }
 
-// dropHeld ends those that a switch holds.
+// dropHeld ends those that a switch holds. Whatever forbids one from here on finds it among those that rest; what came before is asked now.
 func (w *work) dropHeld() {
-	// Whatever forbids it from here on finds it among those that rest; what came before is asked now.
 	w.warm.Drop(func(b *resting.Box) bool { return w.orders.holds(b.Lease) })
 }

@@ -52,10 +52,9 @@ func (b *Box) end() {
 // Boxes are the sandboxes that rest. Those whose function asks for that rest in places of their own, as many as the agent may have
 // leases. Of the others no more rest and work than that: opening a further one ends one that rests.
 type Boxes struct {
-	mu   sync.Mutex // also held while one is ended: who asks whether any is left gets a true answer
-	kept []*Box     // those that have rested longest first
-	// drops is how often all were ended.
-	drops int
+	mu    sync.Mutex // also held while one is ended: who asks whether any is left gets a true answer
+	kept  []*Box     // those that have rested longest first
+	drops int        // how often all were ended
 }
 
 // Keep has a sandbox rest. Where more are kept than there are places for those that are asked for, the one that has rested longest ends.
