@@ -5562,6 +5562,9 @@ type PushWorkflowRequest struct {
 
 	// Modules A version for each name under [modules] and [planners]. Other modules that steps use are taken in their newest version.
 	Modules []WorkflowModuleRequest `json:"modules,omitempty"`
+
+	// Paused Schedules of the definition that are not there yet are made paused; others stay as they are.
+	Paused bool `json:"paused,omitempty"`
 }
 
 // QueueStatus defines model for QueueStatus.
@@ -6964,6 +6967,9 @@ type WebhookRequest struct {
 	//
 	// Examples: chat
 	Name string `json:"name"`
+
+	// Paused It gets no events until it is resumed.
+	Paused bool `json:"paused,omitempty"`
 
 	// URL Where events are posted: https, without user, password and fragment. Private addresses are called only where an operator allows them.
 	//

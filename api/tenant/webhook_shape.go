@@ -14,13 +14,14 @@ import (
 
 // WebhookRequest is a webhook as people write it.
 type WebhookRequest struct {
-	Name  string                  `json:"name" minLength:"1" maxLength:"63" doc:"Lower-case letters, digits and hyphens, starting with a letter." example:"chat"`
-	URL   string                  `json:"url" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, without user, password and fragment. Private addresses are called only where an operator allows them." example:"https://hooks.example/ostraka"`
-	Kinds []functions.WebhookKind `json:"kinds" minItems:"1" maxItems:"20" enum:"job.finished,job.failed,job.cancelled,flag.raised,schedule.missed,webhook.paused" doc:"Which events it gets."`
+	Name   string                  `json:"name" minLength:"1" maxLength:"63" doc:"Lower-case letters, digits and hyphens, starting with a letter." example:"chat"`
+	URL    string                  `json:"url" minLength:"1" maxLength:"2048" doc:"Where events are posted: https, without user, password and fragment. Private addresses are called only where an operator allows them." example:"https://hooks.example/ostraka"`
+	Kinds  []functions.WebhookKind `json:"kinds" minItems:"1" maxItems:"20" enum:"job.finished,job.failed,job.cancelled,flag.raised,schedule.missed,webhook.paused" doc:"Which events it gets."`
+	Paused bool                    `json:"paused,omitempty" doc:"It gets no events until it is resumed."`
 }
 
 func (r WebhookRequest) spec() webhook.Spec {
-	return webhook.Spec{Name: r.Name, URL: r.URL, Kinds: r.Kinds}
+	return webhook.Spec{Name: r.Name, URL: r.URL, Kinds: r.Kinds, Paused: r.Paused}
 }
 
 // WebhookChange is what to change of a webhook; what is left out stays.

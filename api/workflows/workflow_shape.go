@@ -18,6 +18,7 @@ type PushWorkflowRequest struct {
 	Functions  []WorkflowFunctionRequest `json:"functions" maxItems:"64" doc:"A version for each name under [functions]."`
 	Modules    []WorkflowModuleRequest   `json:"modules,omitempty" maxItems:"64" doc:"A version for each name under [modules] and [planners]. Other modules that steps use are taken in their newest version."`
 	Files      []WorkflowFileRequest     `json:"files,omitempty" maxItems:"64" doc:"A stored object for each name under [files]."`
+	Paused     bool                      `json:"paused,omitempty" doc:"Schedules of the definition that are not there yet are made paused; others stay as they are."`
 }
 
 // WorkflowModuleRequest says which version a module of a workflow's folder is.
@@ -33,7 +34,7 @@ type WorkflowFileRequest struct {
 }
 
 func (r PushWorkflowRequest) push() workflow.Push {
-	p := workflow.Push{Text: r.Definition}
+	p := workflow.Push{Text: r.Definition, Paused: r.Paused}
 	for _, f := range r.Functions {
 		p.Functions = append(p.Functions, workflow.Pin{Name: f.Name, Function: f.Function, Version: f.Version})
 	}

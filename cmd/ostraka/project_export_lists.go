@@ -157,8 +157,10 @@ func (e *projectExport) schedules(ctx context.Context) error {
 		return e.c.ListSchedules(ctx, e.c.project, &client.ListSchedulesParams{Cursor: cursor, Limit: size})
 	})
 	for _, s := range all {
-		p := s.Spec.Job.Partition
-		e.need(p.Object, p.Manifest) // what the job of the next time reads
+		if s.Spec.Job != nil { // else it starts a workflow, whose objects come with its versions
+			p := s.Spec.Job.Partition
+			e.need(p.Object, p.Manifest) // what the job of the next time reads
+		}
 		e.m.Schedules = append(e.m.Schedules, s.Spec)
 	}
 	return err

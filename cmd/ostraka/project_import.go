@@ -19,11 +19,16 @@ import (
 func newProjectImport(t *terminal, server *serverFlags) *cobra.Command {
 	var output outputFlag
 	var key string
+	var settings bool
 	cmd := &cobra.Command{
 		Use: "import DIR", Short: "Make what a project's export holds again, in the project of this installation", Args: arguments(1),
 		Long: `Make what ostraka project export has put into a folder again, in a project of this or another installation. All files are held against
 their digests before anything is sent. It takes an owner's key; every step is decided by the guardian and recorded, as if you had done
-it by hand. What is there already stays as it is: the same command continues an import that was cut off.
+it by hand. What is there already stays as it is: the same command continues an import that was cut off. Settings are set only in a
+project that has no functions and no jobs yet, or with --settings; what they change is printed.
+
+Versions are pushed in their order. At the first runtime, module, function or workflow that is refused the import stops: the guardian
+asks a person before it takes the first runtime of a key, for example. Approve it, then run the same command again.
 
 Schedules come paused, so that nothing runs in both places: ostraka schedule resume NAME. Webhooks come paused and with other secrets:
 ostraka webhook rotate NAME, then resume. Functions come without signatures: where the project signs, ostraka signing-key create signs
@@ -34,7 +39,7 @@ them again. What only an operator may set is named in the end. The log of the ol
 			if err := output.check(); err != nil {
 				return err
 			}
-			i := &projectImport{t: t, dir: projectFolder(args[0]), key: strings.TrimSpace(key), versions: map[string]int64{}}
+			i := &projectImport{t: t, dir: projectFolder(args[0]), key: strings.TrimSpace(key), versions: map[string]int64{}, mayset: settings}
 			if err := i.open(); err != nil {
 				return err
 			}
@@ -50,6 +55,7 @@ them again. What only an operator may set is named in the end. The log of the ol
 		},
 	}
 	output.register(cmd.Flags())
+	cmd.Flags().BoolVar(&settings, "settings", false, "set what an owner may set also in a project that has functions or jobs already")
 	cmd.Flags().StringVar(&key, "key", "", "the key of the old project's log, as ostraka audit checkpoint shows it: an archive with a receipt by another one is refused")
 	return cmd
 }
@@ -62,7 +68,8 @@ type projectImport struct {
 	key string
 	m   exportedProject
 
-	versions map[string]int64 // here, of "function NAME VERSION there" and "module NAME VERSION there"
+	versions map[string]int64 // here, of "function NAME version N", "module NAME version N" and "workflow NAME version N", where N is there
+	mayset   bool             // settings: the project has nothing yet, or somebody wants it
 	result   importResult
 }
 
@@ -95,7 +102,7 @@ func (i *projectImport) run(ctx context.Context) error {
 		return err
 	}
 	for _, step := range []func(context.Context) error{
-		i.objects, i.runtimes, i.modules, i.functions, i.files, i.workflows, i.archives, i.rules, i.schedules, i.webhooks, i.settings, i.deprecations, i.guardian,
+		i.look, i.objects, i.runtimes, i.modules, i.functions, i.files, i.workflows, i.archives, i.rules, i.schedules, i.webhooks, i.settings, i.deprecations, i.guardian,
 	} {
 		if err := step(ctx); err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -38,7 +39,7 @@ func (i *projectImport) objects(ctx context.Context) error {
 func (i *projectImport) runtimes(ctx context.Context) error {
 	for _, r := range i.m.Runtimes {
 		doc, err := answer.Read[client.Runtime](i.c.AddRuntime(ctx, i.c.project, nil, client.NewRuntime{Name: r.Name, Digest: r.Digest}))
-		if err := i.took("runtime "+r.Name, doc.Status == http.StatusCreated, explain("making it", err)); err != nil {
+		if err := i.tookCode("runtime "+r.Name, doc.Status == http.StatusCreated, explain("making it", err)); err != nil {
 			return err
 		}
 	}
@@ -52,7 +53,7 @@ func (i *projectImport) modules(ctx context.Context) error {
 			return i.c.PushModuleWithBody(ctx, i.c.project, &client.PushModuleParams{Name: m.Name, Kind: new(client.PushModuleParamsKind(m.Kind))}, "application/wasm", in)
 		})
 		i.isNow(what, m.Version, doc.Value.Version, err)
-		if err := i.took(what, doc.Status == http.StatusCreated, explain("pushing it", err)); err != nil {
+		if err := i.tookCode(what, doc.Status == http.StatusCreated, explain("pushing it", err)); err != nil {
 			return err
 		}
 	}
@@ -67,7 +68,7 @@ func (i *projectImport) functions(ctx context.Context) error {
 			return i.c.PushFunctionWithBody(ctx, i.c.project, &client.PushFunctionParams{}, octetStream, in)
 		})
 		i.isNow(what, f.Version, doc.Value.Version, err)
-		if err := i.took(what, doc.Status == http.StatusCreated, explain("pushing it", err)); err != nil {
+		if err := i.tookCode(what, doc.Status == http.StatusCreated, explain("pushing it", err)); err != nil {
 			return err
 		}
 	}
@@ -95,12 +96,32 @@ func (i *projectImport) isNow(what string, there, here int64, err error) {
 	}
 }
 
-// functionHere is the number that a version of a function has here; 0 stays the newest.
-func (i *projectImport) functionHere(name string, version int64) int64 {
-	if here, known := i.versions[fmt.Sprintf("function %s version %d", name, version)]; known {
-		return here
+// versionHere is the number that a version of a function, module or workflow has here, if it is here; 0 stays the newest.
+func (i *projectImport) versionHere(kind, name string, version int64) (here int64, known bool) {
+	if version == 0 {
+		return 0, true
 	}
-	return version
+	here, known = i.versions[fmt.Sprintf("%s %s version %d", kind, name, version)]
+	return here, known
+}
+
+// isWithout notes what is left out, since a version of which it is made did not come along.
+func (i *projectImport) isWithout(what, without string) {
+	i.result.Failed = append(i.result.Failed, what+": the version of the "+without+" that it names is not in the export")
+}
+
+// tookCode notes what became of code, and stops at the first that is refused: a later version before it would have its number, and what is
+// newest decides what runs.
+func (i *projectImport) tookCode(what string, made bool, err error) error {
+	var problem *answer.Error
+	if !errors.As(err, &problem) || problem.Temporary() {
+		return i.took(what, made, err)
+	}
+	hint := firstOf(problem.Hint, "when the reason is gone, run the same command again")
+	if errors.Is(err, errApprovalNeeded) { // the server's hint names the approval
+		hint += ": ostraka project import continues"
+	}
+	return &exitError{code: exitCode(err), err: fmt.Errorf("%s: %w; nothing after it was imported, so that versions keep their order", what, err), hint: hint}
 }
 
 func (i *projectImport) files(ctx context.Context) error {
@@ -159,7 +180,7 @@ func (i *projectImport) workflows(ctx context.Context) error {
 		if err == nil && doc.Value.Digest != w.Digest {
 			i.result.Changed = append(i.result.Changed, what+" takes the newest versions of the modules that are not of its folder, which were others when it was pushed")
 		}
-		if err := i.took(what, true, explain("pushing it", err)); err != nil {
+		if err := i.tookCode(what, true, explain("pushing it", err)); err != nil {
 			return err
 		}
 	}
@@ -197,9 +218,13 @@ func sameWorkflow(w exportedWorkflow, d client.WorkflowDetail) bool {
 
 // workflowRequest pushes a version with what its names stood for.
 func (i *projectImport) workflowRequest(w exportedWorkflow) client.PushWorkflowRequest {
-	request := client.PushWorkflowRequest{Definition: w.Definition, Functions: []client.WorkflowFunctionRequest{}}
+	request := client.PushWorkflowRequest{Definition: w.Definition, Functions: []client.WorkflowFunctionRequest{}, Paused: true}
 	for _, f := range w.Functions {
-		request.Functions = append(request.Functions, client.WorkflowFunctionRequest{Name: f.Name, Function: f.Function, Version: i.functionHere(f.Function, f.Version)})
+		here, known := i.versionHere("function", f.Function, f.Version)
+		if !known {
+			continue // the server says that it is missing
+		}
+		request.Functions = append(request.Functions, client.WorkflowFunctionRequest{Name: f.Name, Function: f.Function, Version: here})
 	}
 	for _, f := range w.Files {
 		request.Files = append(request.Files, client.WorkflowFileRequest{Name: f.Name, Digest: f.Digest})
@@ -210,7 +235,7 @@ func (i *projectImport) workflowRequest(w exportedWorkflow) client.PushWorkflowR
 	}
 	for _, m := range w.Modules {
 		ofFolder := slices.ContainsFunc(definition.Modules, func(of graph.ModuleFile) bool { return of.Name == m.Name })
-		if here, known := i.versions[fmt.Sprintf("module %s version %d", m.Name, m.Version)]; known && ofFolder {
+		if here, known := i.versionHere("module", m.Name, m.Version); known && here > 0 && ofFolder {
 			request.Modules = append(request.Modules, client.WorkflowModuleRequest{Name: m.Name, Version: here})
 		}
 	}

@@ -76,9 +76,12 @@ func (i *projectImport) rules(ctx context.Context) error {
 		return err
 	}
 	for _, spec := range i.m.Rules {
-		spec.Then.Version = i.functionHere(spec.Then.Function, spec.Then.Version)
+		version, known := i.versionHere("function", spec.Then.Function, spec.Then.Version)
+		spec.Then.Version = version
 		r, is := here[spec.Name]
 		switch {
+		case !known:
+			i.isWithout("rule "+spec.Name, "function "+spec.Then.Function)
 		case is && same(r.Spec, spec):
 			err = i.took("rule "+spec.Name, false, nil)
 		case is:
@@ -103,10 +106,12 @@ func (i *projectImport) schedules(ctx context.Context) error {
 		return err
 	}
 	for _, spec := range i.m.Schedules {
-		spec.Job.Version = i.functionHere(spec.Job.Function, spec.Job.Version)
+		spec, starts, known := i.scheduleHere(spec)
 		s, is := here[spec.Name]
 		spec.Paused = !is || s.Spec.Paused // one that was resumed here stays so
 		switch {
+		case !known:
+			i.isWithout("schedule "+spec.Name, starts)
 		case is && same(s.Spec, spec):
 			err = i.took("schedule "+spec.Name, false, nil)
 		case is:
@@ -120,6 +125,23 @@ func (i *projectImport) schedules(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// scheduleHere is a schedule with the version that its function or its workflow has here, and what it starts.
+func (i *projectImport) scheduleHere(spec client.ScheduleRequest) (here client.ScheduleRequest, starts string, known bool) {
+	if spec.Workflow != nil {
+		w := *spec.Workflow
+		w.Version, known = i.versionHere("workflow", w.Name, w.Version)
+		spec.Workflow = &w
+		return spec, "workflow " + w.Name, known
+	}
+	if spec.Job == nil {
+		return spec, "function", true // the server says what is wrong with it
+	}
+	j := *spec.Job
+	j.Version, known = i.versionHere("function", j.Function, j.Version)
+	spec.Job = &j
+	return spec, "function " + j.Function, known
 }
 
 // webhooks come paused, with secrets that nobody has seen: their receivers know other ones.
@@ -138,47 +160,15 @@ func (i *projectImport) webhooks(ctx context.Context) error {
 				i.isOther("webhook " + w.Name)
 			}
 		} else {
-			err = i.took("webhook "+w.Name, true, i.webhook(ctx, w))
+			w.Paused = true
+			_, err = answer.Read[client.SecretWebhook](i.c.CreateWebhook(ctx, i.c.project, &client.CreateWebhookParams{}, w))
+			err = i.took("webhook "+w.Name, true, explain("creating it", err))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (i *projectImport) webhook(ctx context.Context, w client.WebhookRequest) error {
-	made, err := answer.Read[client.SecretWebhook](i.c.CreateWebhook(ctx, i.c.project, &client.CreateWebhookParams{}, w))
-	if err == nil {
-		_, err = answer.Read[client.Webhook](i.c.PauseWebhook(ctx, i.c.project, made.Value.ID, &client.PauseWebhookParams{}))
-	}
-	return explain("creating it", err)
-}
-
-// settings gives the project what an owner may set. They come late, as they say what may be pushed and for how long jobs are kept.
-func (i *projectImport) settings(ctx context.Context) error {
-	here, err := answer.Read[client.Project](i.c.GetProject(ctx, i.c.project, nil))
-	if err != nil {
-		return explain("getting the project", err)
-	}
-	want := ownersSettings(i.m.Project)
-	if same(ownersSettings(here.Value), want) {
-		return i.took("settings", false, nil)
-	}
-	_, err = changeProject(ctx, i.c, want)
-	return i.took("settings", true, explain("changing the project", err))
-}
-
-// ownersSettings are those of a project that an owner may set.
-func ownersSettings(p client.Project) client.ProjectChange {
-	archive := int64(-1) // what the server says
-	if p.ArchiveJobsDays != nil {
-		archive = *p.ArchiveJobsDays
-	}
-	return client.ProjectChange{
-		AgentsOpen: &p.AgentsOpen, ArchiveJobsDays: &archive, FollowupsEnabled: &p.FollowupsEnabled, Heuristics: p.Heuristics, KeepJobsDays: &p.KeepJobsDays,
-		MinIsolation: new(client.ProjectChangeMinIsolation(p.MinIsolation)), Monitor: p.Monitor,
-	}
 }
 
 // guardian makes the rules of the project's own layer, in the end: they may refuse what an import does.
@@ -202,6 +192,7 @@ func (i *projectImport) guardian(ctx context.Context) error {
 		case is:
 			i.isOther("guardian rule " + r.Name)
 		default:
+			want.Confirm = true // the import's own decisions, too, may have been others under it
 			_, err = answer.Read[client.GuardianRule](i.c.SetGuardianRule(ctx, i.c.project, r.Name, want))
 			err = i.took("guardian rule "+r.Name, true, explain("setting it", err))
 		}
@@ -212,6 +203,10 @@ func (i *projectImport) guardian(ctx context.Context) error {
 	status, err := answer.Read[client.GuardianStatus](i.c.GetGuardian(ctx, i.c.project))
 	if err != nil || !i.m.FourEyes || status.Value.FourEyes {
 		return explain("asking the guardian", err)
+	}
+	if !i.mayset {
+		i.result.Changed = append(i.result.Changed, "four eyes stay off here, as the project had things before: --settings turns them on")
+		return nil
 	}
 	_, err = answer.Read[client.GuardianStatus](i.c.ChangeGuardian(ctx, i.c.project, client.GuardianSettings{FourEyes: true}))
 	return i.took("four eyes", true, explain("setting it", err))

@@ -135,7 +135,7 @@ func (p *packedRuntime) push(ctx context.Context, t *terminal, c *connection, na
 	}
 	doc, err = add()
 	if approve != "" && errors.Is(err, errApprovalNeeded) {
-		if err := approveRuntime(ctx, t, c, p.digest, approve); err != nil {
+		if err := approveRuntime(ctx, t, c, name, p.digest, approve, err); err != nil {
 			return doc, explain("approving the runtime "+name, err)
 		}
 		doc, err = add()

@@ -55,6 +55,26 @@ func TestAWebhookMoves(t *testing.T) {
 	require.Len(t, moved.messages(), 1, "it does not want that any more")
 }
 
+// TestAWebhookIsMadePaused holds that it gets nothing before it is resumed.
+func TestAWebhookIsMadePaused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, loopback)
+	r := newReceiver(t)
+	spec := webhook.Spec{Name: "chat", URL: r.URL, Kinds: []functions.WebhookKind{functions.WebhookJobCancelled}, Paused: true}
+	h, _, _, err := w.CreateWebhook(t.Context(), w.by, w.project, spec, functions.Idempotency{})
+	require.NoError(t, err)
+	require.True(t, h.Paused)
+	require.Contains(t, h.PauseReason, "made paused by ")
+	w.cancelled()
+	w.send()
+	require.Empty(t, r.messages())
+	_, err = w.ResumeWebhook(t.Context(), w.by, w.project, h.ID)
+	require.NoError(t, err)
+	w.cancelled()
+	w.send()
+	require.Len(t, r.messages(), 1, "events of before are not sent")
+}
+
 // TestAnAnswerOfTheReceiverBeforePausesNothing has a webhook move while its old receiver says that it wants no more.
 func TestAnAnswerOfTheReceiverBeforePausesNothing(t *testing.T) {
 	t.Parallel()

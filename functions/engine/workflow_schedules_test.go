@@ -100,6 +100,32 @@ func TestSchedulesOfAWorkflow(t *testing.T) {
 	require.Zero(t, w.controlCount("select count(*) from ostraka.due_schedules"))
 }
 
+// TestAPushMayMakeSchedulesPaused holds that those of an imported project begin by nobody but people, and that no push changes others.
+func TestAPushMayMakeSchedulesPaused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushFunction("first", "")
+	push := func(text string) {
+		_, _, err := w.PushWorkflow(t.Context(), w.by, w.project, workflow.Push{Text: text, Functions: pinned("first"), Paused: true})
+		require.NoError(t, err)
+	}
+	push(clocked)
+	d := w.shown(w.schedules()[0].ID)
+	require.True(t, d.Spec.Paused)
+	w.due(d.ID, 30*time.Second)
+	w.look()
+	require.Zero(t, w.count("select count(*) from workflow_runs"), "nothing begins")
+
+	_, err := w.ResumeSchedule(t.Context(), w.by, w.project, d.ID)
+	require.NoError(t, err)
+	push(clocked)
+	push(strings.ReplaceAll(clocked, `every = "1h"`, `every = "2h"`))
+	d = w.shown(d.ID)
+	require.Equal(t, "2h", d.Spec.Every)
+	require.False(t, d.Spec.Paused, "one that is there stays as it is")
+	require.NotNil(t, d.NextAt)
+}
+
 // TestPushingAgainMendsSchedules that were changed by themselves, and takes over no name.
 func TestPushingAgainMendsSchedules(t *testing.T) {
 	t.Parallel()

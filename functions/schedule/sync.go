@@ -17,8 +17,9 @@ import (
 )
 
 // SyncSchedules has a workflow have the schedules of its folder, and no others: in the transaction that makes a version of it, whose last thing
-// it is. Those that are as they shall be stay untouched, their times as well, and one that is paused stays so.
-func (s *Service) SyncSchedules(ctx context.Context, tx *store.Tx, by functions.Principal, project, workflow uuid.UUID, name string, list []graph.Schedule) error {
+// it is. Those that are as they shall be stay untouched, their times as well, and one that is paused stays so. What it makes is paused if paused
+// says so: nothing of a project that is imported may begin by itself.
+func (s *Service) SyncSchedules(ctx context.Context, tx *store.Tx, by functions.Principal, project, workflow uuid.UUID, name string, list []graph.Schedule, paused bool) error {
 	old, err := store.Many[row](ctx, tx, sql.SchedulesOfWorkflow, workflow)
 	if err != nil {
 		return err
@@ -33,7 +34,9 @@ func (s *Service) SyncSchedules(ctx context.Context, tx *store.Tx, by functions.
 		}
 	}
 	for _, g := range list {
-		r, done, err := s.syncSchedule(ctx, tx, by, project, workflow, specOf(g, name), old)
+		spec := specOf(g, name)
+		spec.Paused = paused && !slices.ContainsFunc(old, func(r row) bool { return r.Name == g.Name })
+		r, done, err := s.syncSchedule(ctx, tx, by, project, workflow, spec, old)
 		if err != nil {
 			return fmt.Errorf("schedule %s: %w", g.Name, err)
 		}

@@ -28,6 +28,8 @@ type Spec struct {
 	Name  string
 	URL   string
 	Kinds []functions.WebhookKind
+	// Paused is for a new one: it gets no events until it is resumed.
+	Paused bool
 }
 
 // Webhook is a webhook of a project. Its secret is never shown again.

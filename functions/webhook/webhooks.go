@@ -78,10 +78,14 @@ func insert(ctx context.Context, tx *store.Tx, by functions.Principal, id uuid.U
 	if n >= MaxWebhooks {
 		return &functions.Error{Kind: functions.KindConflict, Code: "too_many_webhooks", Message: fmt.Sprintf("a project has at most %d webhooks", MaxWebhooks), Hint: "delete one that is not used"}
 	}
-	if _, err := store.Exec(ctx, tx, sql.AddWebhook, id, spec.Name, spec.URL, spec.Kinds, by.Actor()); err != nil {
+	reason := ""
+	if spec.Paused {
+		reason = "made paused by " + by.Actor()
+	}
+	if _, err := store.Exec(ctx, tx, sql.AddWebhook, id, spec.Name, spec.URL, spec.Kinds, by.Actor(), spec.Paused, reason); err != nil {
 		return tenant.NameTaken(err, "webhook", spec.Name)
 	}
-	return base.Audit(ctx, tx, by.Actor(), "webhook.create", id.String(), map[string]any{"name": spec.Name, "host": hostOf(spec.URL), "kinds": spec.Kinds})
+	return base.Audit(ctx, tx, by.Actor(), "webhook.create", id.String(), map[string]any{"name": spec.Name, "host": hostOf(spec.URL), "kinds": spec.Kinds, "paused": spec.Paused})
 }
 
 // GetWebhook returns one webhook.

@@ -25,6 +25,7 @@ type Push struct {
 	Functions []Pin
 	Modules   []ModulePin
 	Files     []PinnedFile
+	Paused    bool // schedules that it makes: they begin when somebody resumes them
 }
 
 // Pin says which version of which function a name of the definition stands for.

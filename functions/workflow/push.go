@@ -33,7 +33,7 @@ func (s *Service) PushWorkflow(ctx context.Context, by functions.Principal, proj
 		return w, false, err
 	}
 	err = s.env.Project(ctx, project, func(tx *store.Tx) error {
-		created, err = s.push(ctx, tx, by, project, d, push.Text, parts)
+		created, err = s.push(ctx, tx, by, project, d, push, parts)
 		return err
 	})
 	if err != nil {
@@ -63,12 +63,12 @@ func checkPins(d *graph.Definition, pins []Pin) error {
 	return nil
 }
 
-func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal, project uuid.UUID, d *graph.Definition, text string, parts *pinnedParts) (created bool, err error) {
+func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal, project uuid.UUID, d *graph.Definition, push Push, parts *pinnedParts) (created bool, err error) {
 	encoded, err := parts.encoded()
 	if err != nil {
 		return false, err
 	}
-	sum := sha256.Sum256(graph.Digest([]byte(text), encoded...))
+	sum := sha256.Sum256(graph.Digest([]byte(push.Text), encoded...))
 	digest := hex.EncodeToString(sum[:])
 	if _, err := store.Exec(ctx, tx, sql.LockWorkflows); err != nil {
 		return false, err
@@ -81,7 +81,7 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 		if err := s.submit.SyncRules(ctx, tx, by, project, was.ID, parts.rules(d)); err != nil {
 			return false, err
 		}
-		return false, s.schedules(ctx, tx, by, project, was.ID, d.Name, d.Schedules)
+		return false, s.schedules(ctx, tx, by, project, was.ID, d.Name, d.Schedules, push.Paused)
 	}
 	if !found {
 		if err := within(ctx, tx, sql.CountWorkflows, MaxWorkflows, "too_many_workflows", "a project has at most %d workflows", "delete one that is not used: ostraka workflow delete NAME"); err != nil {
@@ -101,7 +101,7 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 	if err != nil {
 		return false, err
 	}
-	if _, err := store.Exec(ctx, tx, sql.AddVersion, was.ID, was.Newest+1, digest, text, encoded[0], by.Actor(), encoded[1], encoded[2]); err != nil {
+	if _, err := store.Exec(ctx, tx, sql.AddVersion, was.ID, was.Newest+1, digest, push.Text, encoded[0], by.Actor(), encoded[1], encoded[2]); err != nil {
 		return false, err
 	}
 	if err := s.submit.SyncRules(ctx, tx, by, project, was.ID, parts.rules(d)); err != nil {
@@ -113,7 +113,7 @@ func (s *Service) push(ctx context.Context, tx *store.Tx, by functions.Principal
 	if err := base.Audit(ctx, tx, by.Actor(), "workflow.push", d.Name, map[string]any{"version": was.Newest + 1, "digest": digest}); err != nil {
 		return false, err
 	}
-	return true, s.schedules(ctx, tx, by, project, was.ID, d.Name, d.Schedules)
+	return true, s.schedules(ctx, tx, by, project, was.ID, d.Name, d.Schedules, push.Paused)
 }
 
 func factsOf(d *graph.Definition, version int, digest string, list []PinnedFunction) guardian.Workflow {

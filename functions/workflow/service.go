@@ -31,8 +31,9 @@ type Service struct {
 	schedules   SyncSchedules
 }
 
-// SyncSchedules has a workflow have these schedules, and no others: the last thing of a transaction, since it leaves the project's role.
-type SyncSchedules func(ctx context.Context, tx *store.Tx, by functions.Principal, project, workflow uuid.UUID, name string, list []graph.Schedule) error
+// SyncSchedules has a workflow have these schedules, and no others: the last thing of a transaction, since it leaves the project's role. What
+// it makes anew is paused where paused says so.
+type SyncSchedules func(ctx context.Context, tx *store.Tx, by functions.Principal, project, workflow uuid.UUID, name string, list []graph.Schedule, paused bool) error
 
 // SyncSchedulesWith says who keeps the schedules of folders: a room that starts runs here, and so comes after this one.
 func (s *Service) SyncSchedulesWith(sync SyncSchedules) { s.schedules = sync }

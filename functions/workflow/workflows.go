@@ -86,7 +86,7 @@ func (s *Service) DeleteWorkflow(ctx context.Context, by functions.Principal, pr
 		if _, err := store.Exec(ctx, tx, sql.DeleteWorkflow, w.id); err != nil {
 			return err
 		}
-		return s.schedules(ctx, tx, by, project, w.id, name, nil)
+		return s.schedules(ctx, tx, by, project, w.id, name, nil, false)
 	})
 }
 
