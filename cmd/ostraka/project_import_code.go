@@ -37,7 +37,17 @@ func (i *projectImport) objects(ctx context.Context) error {
 }
 
 func (i *projectImport) runtimes(ctx context.Context) error {
+	here, err := i.runtimesHere(ctx)
+	if err != nil {
+		return err
+	}
 	for _, r := range i.m.Runtimes {
+		if here[r.Digest] == r.Name {
+			if err := i.took("runtime "+r.Name, false, nil); err != nil {
+				return err
+			}
+			continue
+		}
 		doc, err := answer.Read[client.Runtime](i.c.AddRuntime(ctx, i.c.project, nil, client.NewRuntime{Name: r.Name, Digest: r.Digest}))
 		if err := i.tookCode("runtime "+r.Name, doc.Status == http.StatusCreated, explain("making it", err)); err != nil {
 			return err
@@ -47,8 +57,14 @@ func (i *projectImport) runtimes(ctx context.Context) error {
 }
 
 func (i *projectImport) modules(ctx context.Context) error {
+	here := map[string]map[string]int64{}
 	for _, m := range i.m.Modules {
 		what := fmt.Sprintf("module %s version %d", m.Name, m.Version)
+		if known, err := i.knownHere(ctx, what, m.Name, m.Digest, m.Version, here, i.modulesHere); err != nil {
+			return err
+		} else if known {
+			continue
+		}
 		doc, err := pushStored[client.Module](i, m.Digest, func(in *os.File) (*http.Response, error) {
 			return i.c.PushModuleWithBody(ctx, i.c.project, &client.PushModuleParams{Name: m.Name, Kind: new(client.PushModuleParamsKind(m.Kind))}, "application/wasm", in)
 		})
@@ -62,8 +78,14 @@ func (i *projectImport) modules(ctx context.Context) error {
 
 // functions pushes all versions in their order, so that a project that had none has them under the same numbers.
 func (i *projectImport) functions(ctx context.Context) error {
+	here := map[string]map[string]int64{}
 	for _, f := range i.m.Functions {
 		what := fmt.Sprintf("function %s version %d", f.Name, f.Version)
+		if known, err := i.knownHere(ctx, what, f.Name, f.Digest, f.Version, here, i.functionsHere); err != nil {
+			return err
+		} else if known {
+			continue
+		}
 		doc, err := pushStored[client.FunctionVersion](i, f.Digest, func(in *os.File) (*http.Response, error) {
 			return i.c.PushFunctionWithBody(ctx, i.c.project, &client.PushFunctionParams{}, octetStream, in)
 		})
