@@ -28,7 +28,7 @@ way, by the newest versions of its modules. It is a new job; the old one stays a
 agents of their owners, have no part in the new one, so that this is what to do about an incident ("ostraka incident list").
 
 With --failed only the shards that failed run again, by the newest version of the function or by that of --version: mend it, push it,
-and run them. "ostraka job combine" then folds what both jobs have accepted to one answer, which --wait prints.`,
+and run them. "ostraka job combine" then folds what both jobs have accepted to one answer, which --wait prints besides the new job; with -o json it prints the job alone.`,
 		Example: "  ostraka job rerun JOB --wait\n" +
 			"  ostraka job rerun JOB --failed --wait\n" +
 			"  ostraka job rerun JOB --failed --version 3",

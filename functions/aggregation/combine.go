@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -51,7 +52,7 @@ func (s *Service) Combine(ctx context.Context, project, job uuid.UUID) (c Combin
 			return c, functions.Invalid("not_folded", fmt.Sprintf("the results of job %s are folded by no aggregator", j.ID), "ostraka job reaggregate JOB names one")
 		case fold.Count != fold.Accepted:
 			return c, functions.Invalid("not_folded", fmt.Sprintf("%d results of job %s are folded, but %d were accepted", fold.Count, j.ID, fold.Accepted), "wait until its answer stands")
-		case with != nil && !same(with, fold.Aggregator):
+		case with != nil && !SameAggregator(with, fold.Aggregator):
 			return c, functions.Invalid("not_folded", fmt.Sprintf("job %s was folded with another aggregator than those before it", j.ID), "ostraka job reaggregate JOB folds the older one with the newest version of its module")
 		}
 		for _, p := range fold.Partials {
@@ -78,13 +79,11 @@ func (s *Service) Combine(ctx context.Context, project, job uuid.UUID) (c Combin
 func (s *Service) rerunsOf(ctx context.Context, project, job uuid.UUID) (chain []functions.Job, err error) {
 	for next := &job; next != nil; {
 		j, err := s.jobs.GetJob(ctx, project, *next)
+		if missing(err) && len(chain) > 1 {
+			break // the last one that is there ran it again as a whole, as far as anybody can still say
+		}
 		if err != nil {
 			return nil, err
-		}
-		if j.State != functions.JobFinished && j.State != functions.JobFailed {
-			return nil, &functions.Error{
-				Kind: functions.KindConflict, Code: "source_not_finished", Message: fmt.Sprintf("job %s is %s: only what has ended is folded", j.ID, j.State), Hint: "ostraka job watch JOB",
-			}
 		}
 		if len(chain) > 0 {
 			again, err := s.ranFailedAgain(ctx, project, chain[len(chain)-1], j)
@@ -93,6 +92,11 @@ func (s *Service) rerunsOf(ctx context.Context, project, job uuid.UUID) (chain [
 			}
 			if !again {
 				break
+			}
+		}
+		if j.State != functions.JobFinished && j.State != functions.JobFailed {
+			return nil, &functions.Error{
+				Kind: functions.KindConflict, Code: "source_not_finished", Message: fmt.Sprintf("job %s is %s: only what has ended is folded", j.ID, j.State), Hint: "ostraka job watch JOB",
 			}
 		}
 		if len(chain) == MaxCombined {
@@ -147,8 +151,16 @@ func pageAfter(number int64) functions.ListPage {
 	return p
 }
 
-// same says whether two jobs are folded by one module in one way.
-func same(a, b *functions.AggregatorRef) bool {
+func missing(err error) bool {
+	var wrong *functions.Error
+	return errors.As(err, &wrong) && (wrong.Kind == functions.KindNotFound || wrong.Kind == functions.KindGone)
+}
+
+// SameAggregator says whether two jobs are folded by one module in one way, or both by none.
+func SameAggregator(a, b *functions.AggregatorRef) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
 	return a.Digest == b.Digest && sameJSON(a.Params, b.Params)
 }
 

@@ -87,6 +87,107 @@ func TestFailedShardsThatRanAgainAreFoldedWithTheRest(t *testing.T) {
 	}
 }
 
+// TestAChainEndsWhereAJobRanAgainAsAWhole: what that job was is of no account, though it was cancelled or is gone.
+func TestAChainEndsWhereAJobRanAgainAsAWhole(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx := t.Context()
+	first := w.submit(20)
+	w.settleAll()
+	_, err := w.CancelJob(ctx, w.by, w.project, first.ID)
+	require.NoError(t, err)
+	w.settleAll()
+	late := func(input string) functions.Result {
+		if strings.Contains(input, `30","to"`) {
+			return raised("ValueError", "late")
+		}
+		return honest(input)
+	}
+	whole := w.submit(20, func(j *functions.NewJob) { j.RerunOf = &first.ID })
+	require.Equal(t, functions.JobFailed, w.runWith(whole.ID, late).State)
+	last := w.submit(0, func(j *functions.NewJob) {
+		j.Partition, j.Items, j.RerunOf = partition.Spec{Kind: partition.KindItems}, []byte(w.failedInputs(whole.ID)), &whole.ID
+	})
+	require.Equal(t, functions.JobFinished, w.runWith(last.ID, honest).State)
+	requireBoth := func() {
+		t.Helper()
+		c, err := w.Combine(ctx, w.project, last.ID)
+		require.NoError(t, err)
+		require.Equal(t, []uuid.UUID{whole.ID, last.ID}, c.Jobs)
+		require.Equal(t, []int64{20, 0}, []int64{c.Count, c.Missing})
+	}
+	requireBoth()
+	_, err = w.DeleteJob(ctx, w.by, w.project, first.ID)
+	require.NoError(t, err)
+	w.settleAll()
+	requireBoth()
+}
+
+// TestFailedShardsOfItemsRunAgainAsTheyWere: a function that takes items gets the lists and ranges of the shards that failed, and no lists of those.
+func TestFailedShardsOfItemsRunAgainAsTheyWere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushFunction("numbers", "per = \"item\"\n")
+	values := partition.Spec{Kind: partition.KindItems, Size: 2}
+	for name, over := range map[string]func(*functions.NewJob){
+		"items":   func(j *functions.NewJob) { j.Partition, j.Items = values, []byte("1\n2\n3\n4\n5\n6\n7") },
+		"a range": func(j *functions.NewJob) { j.Partition = rangeOf(4) },
+	} {
+		one := func(string) functions.Result { return ok(`1`) }
+		late := func(input string) functions.Result {
+			if strings.Contains(input, "2") || strings.Contains(input, "5") {
+				return raised("ValueError", "late")
+			}
+			return one(input)
+		}
+		sum := func(j *functions.NewJob) { j.Aggregator = "sum" }
+		first := w.submit(0, over, sum)
+		require.Equal(t, int64(4), first.Shards.Total, name)
+		require.Equal(t, functions.JobFailed, w.runWith(first.ID, late).State, name)
+		failed := w.failedInputs(first.ID)
+		again := w.submit(0, sum, func(j *functions.NewJob) { j.Partition, j.RerunOf = partition.OfObject(w.put(failed)), &first.ID })
+		require.Zero(t, again.Partition.Size, name)
+		require.Equal(t, functions.JobFinished, w.runWith(again.ID, one).State, name)
+		require.Equal(t, strings.Split(strings.TrimSpace(failed), "\n"), w.inputs(again.ID), name)
+		c, err := w.Combine(t.Context(), w.project, again.ID)
+		require.NoError(t, err, name)
+		require.Equal(t, []int64{4, 0}, []int64{c.Count, c.Missing}, name)
+		require.JSONEq(t, "4", string(c.Answer), name)
+	}
+}
+
+// runWith has two agents do all of a job, which others have nothing of.
+func (w *world) runWith(job uuid.UUID, answer func(string) functions.Result) functions.Job {
+	w.t.Helper()
+	agents := []*agent{w.agent(answer), w.agent(answer)}
+	w.settleAll()
+	for range 4 {
+		for _, a := range agents {
+			a.do(100)
+		}
+		w.settleAll()
+	}
+	return w.job(job)
+}
+
+func (w *world) inputs(job uuid.UUID) (list []string) {
+	return w.inputsIn(job, "")
+}
+
+func (w *world) failedInputs(job uuid.UUID) string {
+	return strings.Join(w.inputsIn(job, functions.ShardFailed), "\n") + "\n"
+}
+
+func (w *world) inputsIn(job uuid.UUID, state functions.ShardState) (list []string) {
+	w.t.Helper()
+	shards, err := w.ListShards(w.t.Context(), w.project, job, state, functions.ListPage{Limit: functions.MaxListLimit})
+	require.NoError(w.t, err)
+	for _, s := range shards {
+		list = append(list, string(s.Input))
+	}
+	return list
+}
+
 func (w *world) firstShard(job uuid.UUID) functions.Shard {
 	w.t.Helper()
 	list, err := w.ListShards(w.t.Context(), w.project, job, "", functions.ListPage{Limit: 1})

@@ -38,6 +38,9 @@ func (p *Prepared) ID() uuid.UUID { return p.plan.id }
 // Partition is the job's, with nothing inline.
 func (p *Prepared) Partition() partition.Spec { return p.plan.partition }
 
+// Shards is how many the job has.
+func (p *Prepared) Shards() int64 { return p.plan.shards }
+
 // AskSchedule asks the guardian whether such a job may be submitted again and again, from a moment on. No job has an ID yet, so that the
 // request that was approved is known when it is sent again.
 func (s *Service) AskSchedule(ctx context.Context, tx *store.Tx, i base.Intent, p *Prepared, from *time.Time) error {

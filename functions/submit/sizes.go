@@ -29,6 +29,9 @@ func (s *Service) sizeShards(ctx context.Context, project uuid.UUID, want *funct
 	if !want.Chosen && (!perItem || spec.Kind != partition.KindItems || spec.Size > 0) {
 		return nil // where a function takes shards, and nobody has asked for lists of items, each item is one
 	}
+	if want.RerunOf != nil && spec.Kind == partition.KindItems && spec.Size == 0 {
+		return nil // each item is what a shard of the other job had: a list of items, or a range, or lines
+	}
 	if perItem {
 		*spec = spec.ForItems()
 	}

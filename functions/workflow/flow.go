@@ -97,7 +97,7 @@ func (s *Service) flowTo(ctx context.Context, project uuid.UUID, v view, r *roll
 		if err := s.keepFold(ctx, tx, v, r, f); err != nil {
 			return err
 		}
-		return s.putPart(ctx, tx, v, to, stretch, int64(n), job.Partition().Object, graph.PartOpen, new(job.ID()), "")
+		return s.putPart(ctx, tx, v, to, stretch, job.Shards(), job.Partition().Object, graph.PartOpen, new(job.ID()), "")
 	})
 }
 

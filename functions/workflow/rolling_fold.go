@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/store"
 	"github.com/ostraka/ostraka/functions/workflow/graph"
 	"github.com/ostraka/ostraka/functions/workflow/sql"
@@ -62,7 +63,7 @@ func (s *Service) foldTogether(ctx context.Context, project uuid.UUID, v view, r
 	if job.Aggregator != nil && job.Count != job.Accepted {
 		return f, functions.Invalid("not_folded", fmt.Sprintf("%d results of job %s are folded, but %d were accepted", job.Count, p.JobID, job.Accepted), "submit the stretch again: ostraka workflow retry")
 	}
-	if r.Folded > 0 && !sameAggregator(r.Aggregator, job.Aggregator) {
+	if r.Folded > 0 && !aggregation.SameAggregator(r.Aggregator, job.Aggregator) {
 		return f, functions.Invalid("not_folded", fmt.Sprintf("job %s was folded with another aggregator than the step's jobs before it", p.JobID), "start another run")
 	}
 	f = folded{first: p.First, last: p.Last, shards: p.Shards, count: job.Count, with: job.Aggregator, partial: nil}
@@ -134,13 +135,6 @@ func (s *Service) beside(ctx context.Context, project uuid.UUID, v view, f *fold
 	default:
 		return append(folds, data), nil
 	}
-}
-
-func sameAggregator(a, b *functions.AggregatorRef) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Digest == b.Digest && string(a.Params) == string(b.Params)
 }
 
 // keepFold replaces the stretches that were folded together by one.
