@@ -98,7 +98,7 @@ func TestAChainEndsWhereAJobRanAgainAsAWhole(t *testing.T) {
 	require.NoError(t, err)
 	w.settleAll()
 	late := func(input string) functions.Result {
-		if strings.Contains(input, `30","to"`) {
+		if strings.Contains(input, `36","to"`) {
 			return raised("ValueError", "late")
 		}
 		return honest(input)
