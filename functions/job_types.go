@@ -141,9 +141,11 @@ type NewJob struct {
 	Version   int            `json:"version,omitempty"` // 0: the newest
 	Partition partition.Spec `json:"partition"`
 	// Chosen says that nobody has said how large the shards are: what the partition has of it is a first guess, and what was measured counts.
-	Chosen  bool       `json:"chosen,omitempty"`
-	Items   []byte     `json:"-"` // JSON lines, for a partition of kind items that names no object
-	FromJob *uuid.UUID `json:"-"` // a finished job whose outputs are the items, instead of Items
+	Chosen bool `json:"chosen,omitempty"`
+	// Unmeasured has the first guess stand: what the guardian is asked about is to be the same when somebody asks again after a yes.
+	Unmeasured bool       `json:"-"`
+	Items      []byte     `json:"-"` // JSON lines, for a partition of kind items that names no object
+	FromJob    *uuid.UUID `json:"-"` // a finished job whose outputs are the items, instead of Items
 	// The policy, as verify.Policy has it; all of them zero: the manifest's.
 	Quorum        int             `json:"quorum,omitempty"`
 	None          bool            `json:"none,omitempty"`

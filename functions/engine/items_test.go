@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,7 +88,7 @@ func TestSizesFollowFromWhatShardsTook(t *testing.T) {
 	measured(64_000) // ten integers in 64 ms, which the measurement says as at most 91
 	require.Contains(t, []int64{300, 400}, size(long))
 	measured(600_000_000)
-	require.Equal(t, int64(1), size(long), "at least one")
+	require.Equal(t, int64(10), size(long), "no less than a hundredth of the guess")
 	require.Equal(t, int64(7), size(long, func(j *functions.NewJob) {
 		r, err := partition.ParseRange("0:1000", "7")
 		require.NoError(t, err)
@@ -96,4 +97,39 @@ func TestSizesFollowFromWhatShardsTook(t *testing.T) {
 	w.pushFunction("numbers", "per = \"item\"\n")
 	measured(64_000)
 	require.Contains(t, []int64{300, 400}, size(long), "of another version, where of the newest there is none")
+}
+
+// TestAShardThatMayBeAlmostEmptySaysNothingOfSizes: one call of a function says nothing of how long a hundred items take.
+func TestAShardThatMayBeAlmostEmptySaysNothingOfSizes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pushFunction("numbers", "per = \"item\"\n")
+	over := func(size int64, items string) func(*functions.NewJob) {
+		return func(j *functions.NewJob) {
+			j.Partition, j.Items = partition.Spec{Kind: partition.KindItems, Size: size}, []byte(items)
+		}
+	}
+	measured := func(change func(*functions.NewJob)) {
+		t.Helper()
+		job := w.submit(0, change)
+		require.Equal(t, functions.JobFinished, w.runWith(job.ID, func(string) functions.Result { return ok(`[1]`) }).State)
+		w.sql("update " + w.schema() + ".job_metrics set next_shard = 0, executions = 0, cpu_us = 0, wall_us = 0, output_bytes = 0, walls = '{}'")
+		w.sql("update " + w.schema() + ".attempts set wall_us = 64000")
+		require.NoError(t, w.FollowUp(t.Context(), stepargs.FollowUpArgs{Project: w.project, Job: job.ID}))
+	}
+	chosen := func() int64 {
+		job := w.submit(0, over(0, "1\n2\n3"))
+		_, err := w.CancelJob(t.Context(), w.by, w.project, job.ID)
+		require.NoError(t, err)
+		w.settleAll()
+		return job.Partition.Size
+	}
+	measured(over(0, "1"))
+	require.Equal(t, int64(partition.ChosenItems), chosen(), "one item in a shard of up to a hundred")
+	measured(over(50, strings.Repeat("1\n", 51)))
+	require.Equal(t, int64(partition.ChosenItems), chosen(), "one shard is full, and the other one has an item")
+	measured(over(2, "1\n2\n3\n4\n5"))
+	require.Contains(t, []int64{60, 90}, chosen(), "two items in 64 ms, which the measurement says as at most 91")
+	measured(over(1, "1"))
+	require.Contains(t, []int64{30, 40}, chosen(), "one item in a shard of one")
 }

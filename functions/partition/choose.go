@@ -17,14 +17,17 @@ const (
 	ChosenItems = 100
 	// ChosenSeconds is how long a shard is to take where it is known how long others took: between 1 and 10 seconds, whatever is rounded.
 	ChosenSeconds = 3
-	// MaxChosenShards is into how many shards a range is cut at most by default: a larger range gets larger ones.
+	// MaxChosenShards is into how many shards an input is cut at most by default: a larger one gets larger ones, as far as items and lines fit.
 	MaxChosenShards = 1_000_000
 	// MaxGrowth is how many times as large as shards that were measured others are made: what a few integers took says little of many, and
 	// agents state their times themselves.
 	MaxGrowth = 1000
+	// MaxShrink is how many times as small as by the first guess they are made at most: else agents that state long times would make each
+	// job's shards smaller than those of the job before, without an end.
+	MaxShrink = 100
 )
 
-// Measured is what the shards of an earlier job took.
+// Measured is what the shards of an earlier job took, which were of the size that its Spec says, but for the last one.
 type Measured struct {
 	Spec        Spec
 	Seconds     float64 // that one took
@@ -46,8 +49,8 @@ func (m Measured) factor(b Bounds) float64 {
 	return f
 }
 
-// Resize gives a Spec shards of a size that follows from what others of its kind took: in one digit, so that people can read it, at least 1,
-// and in no more than MaxChosenShards of them where that is known. Of a Spec of another kind, of files or of a grid, it leaves the size as it is.
+// Resize gives a Spec shards of a size that follows from what others of its kind took: in one digit, so that people can read it, at least 1
+// and the MaxShrink-th part of the size that the Spec has as a first guess, and of a range no more than MaxChosenShards of them. Of a Spec of another kind, of files or of a grid, it leaves the size as it is.
 func (s Spec) Resize(m Measured, b Bounds) Spec {
 	if s.Kind != m.Spec.Kind || m.Seconds <= 0 {
 		return s
@@ -55,13 +58,31 @@ func (s Spec) Resize(m Measured, b Bounds) Spec {
 	scaled := func(size int64) int64 { return Scaled(big.NewInt(size), m.factor(b)).Int64() }
 	switch {
 	case s.Kind == KindRange:
-		s.Range.Size = s.Range.atLeast(Scaled(m.Spec.Range.first(), m.factor(b)))
+		size, least := Scaled(m.Spec.Range.first(), m.factor(b)), ceilDiv(s.Range.Size, big.NewInt(MaxShrink))
+		if size.Cmp(least) < 0 {
+			size = least
+		}
+		s.Range.Size = s.Range.atLeast(size)
 	case s.Kind == KindItems:
-		s.Size = min(scaled(max(m.Spec.Size, 1)), MaxItemsPerShard)
+		s.Size = min(max(scaled(max(m.Spec.Size, 1)), s.Size/MaxShrink), MaxItemsPerShard)
 	case s.Kind == KindLines && m.Spec.Lines.Bytes > 0:
-		s.Lines.Bytes = min(scaled(m.Spec.Lines.Bytes), ChosenLineBytes)
+		s.Lines.Bytes = min(max(scaled(m.Spec.Lines.Bytes), s.Lines.Bytes/MaxShrink), ChosenLineBytes)
 	}
 	return s
+}
+
+// Larger gives a Spec of items, or of a text, shards ten times as large, as far as they fit; false: they are as large as they get.
+func (s Spec) Larger() (Spec, bool) {
+	const times = 10
+	switch {
+	case s.Kind == KindItems && s.Size > 0 && s.Size < MaxItemsPerShard:
+		s.Size = min(times*s.Size, MaxItemsPerShard)
+	case s.Kind == KindLines && s.Lines.Bytes > 0 && s.Lines.Bytes < ChosenLineBytes:
+		s.Lines.Bytes = min(times*s.Lines.Bytes, ChosenLineBytes)
+	default:
+		return s, false
+	}
+	return s, true
 }
 
 // first is how many integers the first shard has: of a range that is shorter than its size, all.

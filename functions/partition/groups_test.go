@@ -141,7 +141,10 @@ func TestResize(t *testing.T) {
 	}{
 		{"longer", million, Measured{Spec: rangeSpec(t, "0:100", "10"), Seconds: 0.01}, usual, 3000},
 		{"shorter", million, Measured{Spec: million, Seconds: 100}, usual, 30},
-		{"at least one", million, Measured{Spec: rangeSpec(t, "0:10", "1"), Seconds: 100}, usual, 1},
+		{"at least one", rangeSpec(t, "0:1000", "1"), Measured{Spec: rangeSpec(t, "0:10", "1"), Seconds: 100}, usual, 1},
+		{"no less than a hundredth of the guess", million, Measured{Spec: rangeSpec(t, "0:10", "1"), Seconds: 100}, usual, 10},
+		{"items, no less than a hundredth of the guess", Spec{Kind: KindItems, Size: 500}, Measured{Spec: Spec{Kind: KindItems, Size: 1}, Seconds: 100}, usual, 5},
+		{"lines, no less than a hundredth of the guess", Spec{Kind: KindLines, Lines: Lines{Bytes: ChosenLineBytes}}, Measured{Spec: Spec{Kind: KindLines, Lines: Lines{Bytes: 200}}, Seconds: 30}, usual, 200},
 		{"no more than so many times as large", million, Measured{Spec: rangeSpec(t, "0:10", "1"), Seconds: 1e-6}, usual, MaxGrowth},
 		{"a range that is shorter than its size", million, Measured{Spec: rangeSpec(t, "0:10", "1000"), Seconds: 3}, usual, 10},
 		{"outputs that would be too large", million, Measured{Spec: rangeSpec(t, "0:10", "10"), Seconds: 0.1, OutputBytes: 100}, Bounds{Seconds: 3, OutputBytes: 1000}, 100},
@@ -158,6 +161,41 @@ func TestResize(t *testing.T) {
 		require.Equal(t, c.want, size, c.name)
 	}
 	require.Equal(t, int64(1000), million.Range.Size.Int64(), "the range that was given stays")
+}
+
+// TestSizesOfManyJobsStayWithinBounds: whatever agents state of one job after the other.
+func TestSizesOfManyJobsStayWithinBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		size := func(s Spec) int64 {
+			return map[Kind]int64{KindItems: s.Size, KindLines: s.Lines.Bytes}[s.Kind] // the other one is 0
+		}
+		guess := rapid.SampledFrom([]Spec{{Kind: KindItems, Size: ChosenItems}, {Kind: KindLines, Lines: Lines{Bytes: ChosenLineBytes}}}).Draw(t, "guess")
+		m := Measured{Spec: guess}
+		for _, m.Seconds = range rapid.SliceOf(rapid.Float64Range(1e-6, 1e6)).Draw(t, "seconds") {
+			m.Spec = guess.Resize(m, Bounds{Seconds: ChosenSeconds})
+			require.GreaterOrEqual(t, size(m.Spec), size(guess)/MaxShrink)
+			require.LessOrEqual(t, size(m.Spec), max(MaxItemsPerShard*map[Kind]int64{KindItems: 1}[guess.Kind], ChosenLineBytes))
+		}
+	})
+}
+
+func TestLargerShards(t *testing.T) {
+	for _, c := range []struct {
+		spec, want Spec
+		can        bool
+	}{
+		{Spec{Kind: KindItems, Size: 1}, Spec{Kind: KindItems, Size: 10}, true},
+		{Spec{Kind: KindItems, Size: MaxItemsPerShard - 1}, Spec{Kind: KindItems, Size: MaxItemsPerShard}, true},
+		{Spec{Kind: KindItems, Size: MaxItemsPerShard}, Spec{Kind: KindItems, Size: MaxItemsPerShard}, false},
+		{Spec{Kind: KindItems}, Spec{Kind: KindItems}, false},
+		{Spec{Kind: KindLines, Lines: Lines{Bytes: 200}}, Spec{Kind: KindLines, Lines: Lines{Bytes: 2000}}, true},
+		{Spec{Kind: KindLines, Lines: Lines{Bytes: ChosenLineBytes}}, Spec{Kind: KindLines, Lines: Lines{Bytes: ChosenLineBytes}}, false},
+		{Spec{Kind: KindLines, Lines: Lines{PerShard: 7}}, Spec{Kind: KindLines, Lines: Lines{PerShard: 7}}, false},
+	} {
+		got, can := c.spec.Larger()
+		require.Equal(t, c.want, got)
+		require.Equal(t, c.can, can)
+	}
 }
 
 func TestFirstGuessForItems(t *testing.T) {

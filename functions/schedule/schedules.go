@@ -54,7 +54,9 @@ func (s *Service) prepare(ctx context.Context, by functions.Principal, project u
 		return nil, nil, err
 	}
 	if job != nil && spec.Job.Partition.Kind == partition.KindItems {
-		spec.Job.Partition, spec.Job.Items = job.Partition(), nil
+		stored := job.Partition()
+		stored.Size = spec.Job.Partition.Size // what nobody has said is chosen each time
+		spec.Job.Partition, spec.Job.Items = stored, nil
 	}
 	text, err := encode(*spec)
 	return job, text, err

@@ -43,7 +43,9 @@ func (s Spec) start() workflow.Start {
 // target checks what a schedule makes; of a workflow it writes the parameters into spec, defaults included, and there is no job.
 func (s *Service) target(ctx context.Context, by functions.Principal, project uuid.UUID, spec *Spec) (*submit.Prepared, error) {
 	if spec.Workflow == nil {
-		return s.submit.Prepare(ctx, project, spec.Job)
+		asked := spec.Job
+		asked.Unmeasured = true
+		return s.submit.Prepare(ctx, project, asked)
 	}
 	parameters, err := s.workflows.CheckStart(ctx, by, project, spec.start())
 	if err != nil {

@@ -22,11 +22,15 @@ var ErrSourceNotFinished = &functions.Error{
 }
 
 // countOutputs checks and counts what the outputs of a job come to as items. Nothing is stored: plans promise that, and a job may be refused yet.
-func (s *Service) countOutputs(ctx context.Context, project uuid.UUID, plan *plannedJob) error {
-	return s.readOutputs(ctx, project, plan, func(lines io.Reader) (err error) {
-		plan.shards, err = countInputs(plan.partition.Read(lines))
-		return err
+func (s *Service) countOutputs(ctx context.Context, project uuid.UUID, plan *plannedJob, chosen bool) (err error) {
+	plan.partition, plan.shards, err = countChosen(plan.partition, chosen, func(spec partition.Spec) (n int64, err error) {
+		err = s.readOutputs(ctx, project, plan, func(lines io.Reader) (err error) {
+			n, err = countInputs(spec.Read(lines))
+			return err
+		})
+		return n, err
 	})
+	return err
 }
 
 // storeOutputs makes an object of the outputs that are a job's items, once it is known what else the job is. Others have their partition.

@@ -2,6 +2,7 @@ package submit
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
@@ -32,8 +33,12 @@ func (s *Service) sizeShards(ctx context.Context, project uuid.UUID, want *funct
 	if want.RerunOf != nil && spec.Kind == partition.KindItems && spec.Size == 0 {
 		return nil // each item is what a shard of the other job had: a list of items, or a range, or lines
 	}
+	want.Chosen = true
 	if perItem {
 		*spec = spec.ForItems()
+	}
+	if want.Unmeasured {
+		return nil
 	}
 	return s.env.Project(ctx, project, func(tx *store.Tx) error {
 		m, found, err := store.One[partition.Measured](ctx, tx, sql.MeasuredShard, f.FunctionID, f.Version, string(spec.Kind))
@@ -42,6 +47,23 @@ func (s *Service) sizeShards(ctx context.Context, project uuid.UUID, want *funct
 		}
 		return err
 	})
+}
+
+// countChosen counts the shards of a partition. Those of a chosen size are made larger until there are no more than MaxChosenShards, if they can be.
+func countChosen(spec partition.Spec, chosen bool, count func(partition.Spec) (int64, error)) (partition.Spec, int64, error) {
+	for {
+		n, err := count(spec)
+		larger, can := spec.Larger()
+		if !chosen || !can || !tooMany(n, err) {
+			return spec, n, err
+		}
+		spec = larger
+	}
+}
+
+func tooMany(n int64, err error) bool {
+	var refused *partition.Error
+	return n > partition.MaxChosenShards || errors.As(err, &refused) && refused.Code == partition.CodeTooManyShards
 }
 
 // boundsOf are those of the shards of a function.

@@ -238,7 +238,7 @@ func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want func
 	spec := want.Partition
 	if want.FromJob != nil {
 		plan.partition = partition.Spec{Kind: partition.KindItems, Size: want.Partition.Size}
-		return s.countOutputs(ctx, project, plan)
+		return s.countOutputs(ctx, project, plan, want.Chosen)
 	}
 	if spec.Kind == partition.KindItems && spec.Object == "" {
 		return s.storeItems(ctx, project, want, plan)
@@ -260,12 +260,14 @@ func (s *Service) fixPartition(ctx context.Context, project uuid.UUID, want func
 	if _, err := s.env.Blobs.Stat(ctx, project, spec.Source()); err != nil { // from here on it stays for a day
 		return registry.ObjectError(err, spec.Source())
 	}
-	object, _, err := s.registry.OpenObject(ctx, project, spec.Source())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = object.Close() }()
-	plan.shards, err = countInputs(spec.Read(object))
+	plan.partition, plan.shards, err = countChosen(spec, want.Chosen, func(spec partition.Spec) (int64, error) {
+		object, _, err := s.registry.OpenObject(ctx, project, spec.Source())
+		if err != nil {
+			return 0, err
+		}
+		defer func() { _ = object.Close() }()
+		return countInputs(spec.Read(object))
+	})
 	return err
 }
 
@@ -274,14 +276,16 @@ func (s *Service) storeItems(ctx context.Context, project uuid.UUID, want functi
 	if plan.inputs = want.Items; plan.inputs == nil {
 		plan.inputs = jsonLines(want.Partition.Values)
 	}
-	if plan.shards, err = countInputs(want.Partition.ReadItems(plan.inputs)); err != nil {
+	spec, n, err := countChosen(want.Partition, want.Chosen, func(spec partition.Spec) (int64, error) { return countInputs(spec.ReadItems(plan.inputs)) })
+	if err != nil {
 		return err
 	}
+	plan.shards = n
 	object, err := s.registry.PutObject(ctx, project, "", bytes.NewReader(plan.inputs))
 	if err != nil {
 		return err
 	}
-	plan.partition = partition.Spec{Kind: partition.KindItems, Object: object.Digest, Size: want.Partition.Size}
+	plan.partition = partition.Spec{Kind: partition.KindItems, Object: object.Digest, Size: spec.Size}
 	return nil
 }
 
