@@ -200,7 +200,7 @@ func (f *fake) JobStats(context.Context, uuid.UUID, uuid.UUID) (jobs.JobStats, e
 }
 
 func (f *fake) Combine(_ context.Context, _, job uuid.UUID) (aggregation.CombinedAnswer, error) {
-	return aggregation.CombinedAnswer{Jobs: []uuid.UUID{job}, Count: 1, Answer: json.RawMessage("1")}, f.begin()
+	return aggregation.CombinedAnswer{Jobs: []aggregation.CombinedJob{{ID: job, Version: 1, Accepted: 1}}, Count: 1, Answer: json.RawMessage("1")}, f.begin()
 }
 
 func (f *fake) GetChain(_ context.Context, _, job uuid.UUID) (submit.JobChain, error) {

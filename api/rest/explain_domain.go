@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/archive"
 	"github.com/ostraka/ostraka/functions/auditlog"
 	"github.com/ostraka/ostraka/functions/dispatch"
@@ -84,6 +85,7 @@ func domainProblems() []Explanation {
 		{"not_scored", 409, "No heuristic has looked at this version of the function: there is nothing to decide.", "See what there is: ostraka finding list."},
 		{archive.ErrImportBusy.Code, http.StatusTooManyRequests, "The server imports another archive; each takes memory and a processor.", "Ask again after Retry-After."},
 		{jobs.ErrStatsBusy.Code, http.StatusTooManyRequests, "Another request looks at the statistics of a job of the project; each reads up to a million results.", "Ask again after Retry-After."},
+		{aggregation.ErrCombineBusy.Code, http.StatusTooManyRequests, "Another request folds several jobs of the project to one answer; each compares up to 100,000 shards of 16 jobs.", "Ask again after Retry-After."},
 		{jobs.ErrStatsTooSlow.Code, http.StatusServiceUnavailable, "Looking at the attempts of the job took the database longer than one request may.", "Try again when the database has less to do; the metrics of an ended job are measured already."},
 		{"not_found", http.StatusNotFound, "There is no such thing, or it belongs to another project. The two are not told apart.", "Check the ID and the project."},
 		{"input_lost", http.StatusNotFound, "The object store does not have a file that a shard reads.", "Store the file again, or cancel the job."},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,19 +47,30 @@ func printCombined(ctx context.Context, t *terminal, o *outputFlag, c *connectio
 	}
 	a := doc.Value
 	ids := make([]string, len(a.Jobs))
-	for i, id := range a.Jobs {
-		ids[i] = id.String()
+	parts := make([][2]string, len(a.Jobs))
+	for i, j := range a.Jobs {
+		ids[i], parts[i] = j.ID.String(), [2]string{"by version " + strconv.FormatInt(j.Version, 10), combinedJobText(j)}
 	}
 	missing := ""
 	if a.Missing > 0 {
 		missing = count(a.Missing, "shard")
 	}
-	return printOne(t, o, doc.Raw, [][2]string{
+	return printOne(t, o, doc.Raw, slices.Concat([][2]string{
 		{"of the jobs", strings.Join(ids, " ")},
+	}, parts, [][2]string{
 		{"results", strconv.FormatInt(a.Count, 10)},
 		{"missing", missing},
 		{"answer", plain(string(a.Answer))},
-	})
+	}))
+}
+
+// combinedJobText says how many results a job has in a combined answer, and how they were verified.
+func combinedJobText(j client.CombinedJob) string {
+	text := count(j.Accepted, "result") + "; " + policyText(j.Policy)
+	if j.ErrorBound != nil {
+		text += fmt.Sprintf(" (error bound %g)", *j.ErrorBound)
+	}
+	return text
 }
 
 // failedShards stores the inputs of the shards that failed, and is the partition over them.

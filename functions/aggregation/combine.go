@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/ostraka/ostraka/functions"
 	"github.com/ostraka/ostraka/functions/partition"
+	"github.com/ostraka/ostraka/functions/verify"
 	"github.com/ostraka/ostraka/wasm"
 )
 
@@ -21,18 +24,59 @@ const (
 	MaxCombined = 16
 	// MaxFailedAgain is how many shards a job may have that ran failed ones again, if its answer is to be folded with the other's.
 	MaxFailedAgain = 100_000
+	// CombineAgain is when it is worth asking again while another request of the project folds several jobs.
+	CombineAgain = 5 * time.Second
 )
+
+// ErrCombineBusy says that another request folds several jobs: a server does so for a project once at a time, since each compares up to
+// MaxFailedAgain shards of MaxCombined jobs.
+var ErrCombineBusy = &functions.Error{
+	Kind: functions.KindExhausted, Code: "combine_busy", Message: "another request folds several jobs of this project to one answer",
+	Hint:  "ask again when it has ended",
+	Quota: &functions.QuotaExceeded{Name: "combine", Limit: 1, Used: 1, Again: CombineAgain},
+}
+
+// combining are the projects for which several jobs are folded just now.
+type combining struct{ projects sync.Map }
+
+func (c *combining) take(project uuid.UUID) bool {
+	_, taken := c.projects.LoadOrStore(project, true)
+	return !taken
+}
+
+func (c *combining) leave(project uuid.UUID) { c.projects.Delete(project) }
 
 // CombinedAnswer is the answer of a job and of those whose failed shards it, and they, ran again.
 type CombinedAnswer struct {
-	Jobs    []uuid.UUID     `json:"jobs" doc:"The jobs whose accepted results are in it: the first one comes first, and each has run again what failed in the one before."`
+	Jobs    []CombinedJob   `json:"jobs" doc:"The jobs whose accepted results are in it: the first one comes first, and each has run again what failed in the one before."`
 	Count   int64           `json:"count" doc:"How many results are in it."`
 	Missing int64           `json:"missing" doc:"How many shards of the first job have an accepted result in none of them."`
 	Answer  json.RawMessage `json:"answer"`
 }
 
+// CombinedJob is one of the jobs of a combined answer, whose results were verified in its own way.
+type CombinedJob struct {
+	ID         uuid.UUID     `json:"id"`
+	Version    int           `json:"version" doc:"Of the function, which all of them have."`
+	Accepted   int64         `json:"accepted" doc:"Results of it that are in the answer."`
+	Policy     verify.Policy `json:"policy" doc:"How those were verified."`
+	ErrorBound *float64      `json:"error_bound,omitempty" doc:"The largest share of wrong results that is to be expected among those, as the verification of the job has it; left out where the policy keeps none."`
+}
+
+func combinedJob(j functions.Job, accepted int64) CombinedJob {
+	c := CombinedJob{ID: j.ID, Version: j.Version, Accepted: accepted, Policy: j.Policy}
+	if j.Verification != nil {
+		c.ErrorBound = new(j.Verification.ErrorBound)
+	}
+	return c
+}
+
 // Combine folds the accepted results of a job with those of the jobs whose failed shards it ran again, each result once.
 func (s *Service) Combine(ctx context.Context, project, job uuid.UUID) (c CombinedAnswer, err error) {
+	if !s.combining.take(project) {
+		return c, ErrCombineBusy
+	}
+	defer s.combining.leave(project)
 	chain, err := s.rerunsOf(ctx, project, job)
 	if err != nil {
 		return c, err
@@ -61,7 +105,7 @@ func (s *Service) Combine(ctx context.Context, project, job uuid.UUID) (c Combin
 		if size > MaxPreviewBytes {
 			return c, functions.Invalid("not_folded", fmt.Sprintf("the partials of the jobs have more than %d bytes together", MaxPreviewBytes), "let the aggregator keep less")
 		}
-		with, folds, c.Jobs, c.Count = fold.Aggregator, append(folds, fold.Partials...), append(c.Jobs, j.ID), c.Count+fold.Count
+		with, folds, c.Jobs, c.Count = fold.Aggregator, append(folds, fold.Partials...), append(c.Jobs, combinedJob(j, fold.Count)), c.Count+fold.Count
 	}
 	merged, err := s.Join(ctx, project, job, *with, folds)
 	if err != nil {
@@ -92,6 +136,9 @@ func (s *Service) rerunsOf(ctx context.Context, project, job uuid.UUID) (chain [
 			}
 			if !again {
 				break
+			}
+			if last := chain[len(chain)-1]; j.Function != last.Function {
+				return nil, functions.Invalid("not_folded", fmt.Sprintf("job %s is of the function %s, and job %s of %s: their results are not of one kind", last.ID, last.Function, j.ID, j.Function), "run what failed again by the same function, of any version: ostraka job rerun JOB --failed")
 			}
 		}
 		if j.State != functions.JobFinished && j.State != functions.JobFailed {

@@ -18,6 +18,7 @@ type Service struct {
 	registry     *registry.Service
 	jobs         *jobs.Service
 	previewEvery time.Duration
+	combining    combining
 }
 
 // New makes the room. previewEvery is how long a preview stands before the next one is made.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ostraka/ostraka/functions"
+	"github.com/ostraka/ostraka/functions/aggregation"
 	"github.com/ostraka/ostraka/functions/partition"
 )
 
@@ -63,7 +64,7 @@ func TestFailedShardsThatRanAgainAreFoldedWithTheRest(t *testing.T) {
 	second := run(over(failedOf(first.ID), first.ID), functions.JobFailed)
 	c, err := w.Combine(ctx, w.project, second.ID)
 	require.NoError(t, err)
-	require.Equal(t, []uuid.UUID{first.ID, second.ID}, c.Jobs)
+	require.Equal(t, []uuid.UUID{first.ID, second.ID}, idsOf(c.Jobs))
 	require.Equal(t, []int64{18, 2}, []int64{c.Count, c.Missing})
 	failing = ""
 	third := over(failedOf(second.ID), second.ID)
@@ -72,7 +73,7 @@ func TestFailedShardsThatRanAgainAreFoldedWithTheRest(t *testing.T) {
 	run(third, functions.JobFinished)
 	c, err = w.Combine(ctx, w.project, third.ID)
 	require.NoError(t, err)
-	require.Equal(t, []uuid.UUID{first.ID, second.ID, third.ID}, c.Jobs)
+	require.Equal(t, []uuid.UUID{first.ID, second.ID, third.ID}, idsOf(c.Jobs))
 	require.Equal(t, []int64{20, 0}, []int64{c.Count, c.Missing})
 	whole := run(w.submit(20), functions.JobFinished)
 	require.JSONEq(t, string(whole.Aggregate.Value), string(c.Answer), "as if nothing had failed")
@@ -113,7 +114,7 @@ func TestAChainEndsWhereAJobRanAgainAsAWhole(t *testing.T) {
 		t.Helper()
 		c, err := w.Combine(ctx, w.project, last.ID)
 		require.NoError(t, err)
-		require.Equal(t, []uuid.UUID{whole.ID, last.ID}, c.Jobs)
+		require.Equal(t, []uuid.UUID{whole.ID, last.ID}, idsOf(c.Jobs))
 		require.Equal(t, []int64{20, 0}, []int64{c.Count, c.Missing})
 	}
 	requireBoth()
@@ -184,6 +185,48 @@ func (w *world) inputsIn(job uuid.UUID, state functions.ShardState) (list []stri
 	require.NoError(w.t, err)
 	for _, s := range shards {
 		list = append(list, string(s.Input))
+	}
+	return list
+}
+
+// TestCombinedAnswersSayWhatTheyMix: a job of another function has other results, and one that verifies nothing is said to.
+func TestCombinedAnswersSayWhatTheyMix(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	late := func(input string) functions.Result {
+		if strings.Contains(input, `36","to"`) {
+			return raised("ValueError", "late")
+		}
+		return honest(input)
+	}
+	first := w.submit(20)
+	require.Equal(t, functions.JobFailed, w.runWith(first.ID, late).State)
+	again := func(change func(*functions.NewJob)) functions.Job {
+		job := w.submit(0, change, func(j *functions.NewJob) {
+			j.Partition, j.Items, j.RerunOf = partition.Spec{Kind: partition.KindItems}, []byte(w.failedInputs(first.ID)), &first.ID
+		})
+		require.Equal(t, functions.JobFinished, w.runWith(job.ID, honest).State)
+		return job
+	}
+	w.pushFunction("others", "")
+	other := again(func(j *functions.NewJob) { j.Function = "others" })
+	_, err := w.Combine(t.Context(), w.project, other.ID)
+	requireCode(t, err, "not_folded")
+	require.ErrorContains(t, err, "is of the function others")
+	w.pushFunction("numbers", "per = \"shard\"\n")
+	believed := again(func(j *functions.NewJob) { j.Quorum, j.None = 0, true })
+	c, err := w.Combine(t.Context(), w.project, believed.ID)
+	require.NoError(t, err)
+	require.Equal(t, []aggregation.CombinedJob{
+		{ID: first.ID, Version: 1, Accepted: 18, Policy: first.Policy},
+		{ID: believed.ID, Version: 2, Accepted: 2, Policy: believed.Policy},
+	}, c.Jobs)
+	require.True(t, c.Jobs[1].Policy.None)
+}
+
+func idsOf(jobs []aggregation.CombinedJob) (list []uuid.UUID) {
+	for _, j := range jobs {
+		list = append(list, j.ID)
 	}
 	return list
 }
