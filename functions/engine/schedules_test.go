@@ -257,6 +257,35 @@ func TestTheGuardianDecidesAboutSchedules(t *testing.T) {
 	require.Empty(t, w.allJobs())
 }
 
+// TestAYesToAScheduleHoldsWhateverIsMeasured: how large shards are chosen is no part of what was asked.
+func TestAYesToAScheduleHoldsWhateverIsMeasured(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, guarded(&watch{}))
+	ctx := t.Context()
+	long, err := partition.ParseRangeOfAnySize("0:1000000")
+	require.NoError(t, err)
+	spec := hourly("long")
+	spec.Job.Partition, spec.Job.Chosen = partition.OfRange(long), true
+	w.guard(guardRule("no-schedules", guardian.Ask, "", guardian.JobSchedule))
+	_, _, err = w.CreateSchedule(ctx, w.by, w.project, spec, functions.Idempotency{})
+	requireCode(t, err, "approval_needed")
+
+	job := w.submit(4)
+	require.Equal(t, functions.JobFinished, w.runWith(job.ID, honest).State)
+	w.sql("update " + w.schema() + ".job_metrics set next_shard = 0, executions = 0, cpu_us = 0, wall_us = 0, output_bytes = 0, walls = '{}'")
+	w.sql("update " + w.schema() + ".attempts set wall_us = 64000")
+	require.NoError(t, w.FollowUp(ctx, stepargs.FollowUpArgs{Project: w.project, Job: job.ID}))
+	measured := w.submit(0, func(j *functions.NewJob) { j.Partition, j.Chosen = spec.Job.Partition, true })
+	require.NotEqual(t, long.Size, measured.Partition.Range.Size)
+
+	asked := w.waiting()
+	require.Len(t, asked, 1)
+	_, err = w.DecideApproval(ctx, w.by, w.project, asked[0].ID, true, "fine")
+	require.NoError(t, err)
+	_, _, err = w.CreateSchedule(ctx, w.by, w.project, spec, functions.Idempotency{})
+	require.NoError(t, err)
+}
+
 func (w *world) schedules() []schedule.Schedule {
 	w.t.Helper()
 	list, err := w.ListSchedules(w.t.Context(), w.project, functions.ListPage{Limit: 200})

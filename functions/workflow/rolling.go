@@ -199,7 +199,7 @@ func (s *Service) beginPart(ctx context.Context, project uuid.UUID, v view, r *r
 			stretch.To, shards, items = integer(p.Last), p.Shards, p.Items
 		}
 	}
-	err := s.submitPart(ctx, project, v, r.Number, stretch, shards, items)
+	err := s.submitPart(ctx, project, v, r.Number, stretch, items)
 	var wrong *functions.Error
 	switch {
 	case !errors.As(err, &wrong) || wrong.Kind == functions.KindUnavailable:
@@ -213,7 +213,7 @@ func (s *Service) beginPart(ctx context.Context, project uuid.UUID, v view, r *r
 	}
 }
 
-func (s *Service) submitPart(ctx context.Context, project uuid.UUID, v view, number int, stretch partition.Range, shards int64, items string) error {
+func (s *Service) submitPart(ctx context.Context, project uuid.UUID, v view, number int, stretch partition.Range, items string) error {
 	step := v.definition.Steps[number]
 	values, err := v.definition.Values(v.Parameters)
 	if err != nil {
@@ -226,8 +226,12 @@ func (s *Service) submitPart(ctx context.Context, project uuid.UUID, v view, num
 	if want.Partition = partition.OfRange(stretch); items != "" {
 		want.Partition = partition.Spec{Kind: partition.KindItems, Object: items}
 	}
-	return s.submitJob(ctx, project, v, want, func(tx *store.Tx, job uuid.UUID) error {
-		return s.putPart(ctx, tx, v, number, stretch, shards, items, graph.PartOpen, &job, "")
+	job, err := s.submit.Prepare(ctx, project, want)
+	if err != nil {
+		return err
+	}
+	return s.submitPrepared(ctx, project, v, job, func(tx *store.Tx) error {
+		return s.putPart(ctx, tx, v, number, stretch, job.Shards(), items, graph.PartOpen, new(job.ID()), "")
 	})
 }
 
