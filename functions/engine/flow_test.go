@@ -109,6 +109,25 @@ func TestItemsFlowWhileTheStepBeforeRuns(t *testing.T) {
 	require.Equal(t, int64(2), w.count("select count(*) from workflow_parts"))
 }
 
+// TestItemsThatFlowShareShards where the function takes items: what is under way is counted in shards.
+func TestItemsThatFlowShareShards(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v := w.pushFunction("numbers", "per = \"item\"\n")
+	a := w.agent(seeker)
+	_, _, err := w.PushWorkflow(t.Context(), w.by, w.project, workflow.Push{Text: flowing, Functions: []workflow.Pin{{Name: "numbers", Function: "numbers", Version: v.Version}}})
+	require.NoError(t, err)
+	r, _, err := w.StartWorkflow(t.Context(), w.by, w.project, workflow.Start{Workflow: "campaign", Parameters: map[string]json.RawMessage{"length": json.RawMessage(`"95"`)}}, functions.Idempotency{})
+	require.NoError(t, err)
+	for i := 0; w.count("select count(*) from jobs where partition ->> 'kind' = 'items'") == 0; i++ {
+		require.Less(t, i, 10)
+		w.settleAll()
+		a.do(2)
+		w.settleAll()
+	}
+	require.Equal(t, int64(1), w.step2(r.ID).OpenShards, "two items in a shard")
+}
+
 // TestNothingFlows where nothing is found at all.
 func TestNothingFlows(t *testing.T) {
 	t.Parallel()
