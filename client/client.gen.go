@@ -2948,10 +2948,26 @@ type CombinedAnswer struct {
 	Count int64 `json:"count"`
 
 	// Jobs The jobs whose accepted results are in it: the first one comes first, and each has run again what failed in the one before.
-	Jobs []openapi_types.UUID `json:"jobs"`
+	Jobs []CombinedJob `json:"jobs"`
 
 	// Missing How many shards of the first job have an accepted result in none of them.
 	Missing int64 `json:"missing"`
+}
+
+// CombinedJob defines model for CombinedJob.
+type CombinedJob struct {
+	// Accepted Results of it that are in the answer.
+	Accepted int64 `json:"accepted"`
+
+	// ErrorBound The largest share of wrong results that is to be expected among those, as the verification of the job has it; left out where the policy keeps none.
+	ErrorBound *float64           `json:"error_bound,omitempty"`
+	ID         openapi_types.UUID `json:"id"`
+
+	// Policy How those were verified.
+	Policy Policy `json:"policy"`
+
+	// Version Of the function, which all of them have.
+	Version int64 `json:"version"`
 }
 
 // Coming defines model for Coming.
