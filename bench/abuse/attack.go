@@ -27,6 +27,9 @@ type options struct {
 type attack struct {
 	name string
 	run  func(context.Context, *scene) ([]figure, error)
+	// tries is how often the harm must show, one time after the other, before it counts: what takes its time from this machine's processors is seen through
+	// what else they do. 0 means once.
+	tries int
 	// known says which point is open when the attack is known to do harm.
 	known string
 }
@@ -65,7 +68,7 @@ func attacks() []attack {
 		{name: "large_job_before_small", run: largeJobBeforeSmall},
 		{name: "idle_agent", run: idleAgent},
 		{name: "control_flooded", run: controlFlooded},
-		{name: "noisy_neighbour", run: noisyNeighbour},
+		{name: "noisy_neighbour", run: noisyNeighbour, tries: 3},
 		{name: "rechecks_held", run: rechecksHeld},
 	}
 }
@@ -91,7 +94,7 @@ func (o options) attack(ctx context.Context) (verdicts []verdict, err error) {
 		}
 		say("attacking: %s", a.name)
 		begin := time.Now()
-		figures, err := o.one(ctx, r, a)
+		figures, err := again(a.tries, func() ([]figure, error) { return o.one(ctx, r, a) })
 		v := verdict{a, figures, err, time.Since(begin)}
 		v.print(os.Stdout) // at once: the run may be interrupted
 		verdicts = append(verdicts, v)
@@ -103,6 +106,16 @@ func (o options) attack(ctx context.Context) (verdicts []verdict, err error) {
 		return nil, fmt.Errorf("no attack has %q in its name", o.only)
 	}
 	return verdicts, nil
+}
+
+// again makes an attack until it does no harm, so often at most.
+func again(tries int, one func() ([]figure, error)) (figures []figure, err error) {
+	for try := 1; ; try++ {
+		if figures, err = one(); try >= tries || !errors.Is(err, errHarm) {
+			return figures, err
+		}
+		say("trying it once more: %v", err)
+	}
 }
 
 func (o options) one(ctx context.Context, r *rig.Rig, a attack) ([]figure, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"strings"
@@ -44,4 +45,32 @@ func TestASeedSpoilsAlike(t *testing.T) {
 	again := made(1)
 	require.Equal(t, made(1), again)
 	require.NotEqual(t, made(1), made(2))
+}
+
+// TestHarmThatMustShowAgain counts where it shows each time, and what found nothing out counts at once.
+func TestHarmThatMustShowAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		tries int
+		came  []error
+		want  error
+		made  int
+	}{
+		"once is enough":        {0, []error{harm("it hurts")}, errHarm, 1},
+		"each time":             {3, []error{harm("a"), harm("b"), harm("c")}, errHarm, 3},
+		"not the last time":     {3, []error{harm("a"), harm("b"), nil}, nil, 3},
+		"not the first time":    {3, []error{nil}, nil, 1},
+		"nothing was found out": {3, []error{harm("a"), context.Canceled}, context.Canceled, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := 0
+			_, err := again(c.tries, func() ([]figure, error) {
+				made++
+				return nil, c.came[made-1]
+			})
+			require.ErrorIs(t, err, c.want)
+			require.Equal(t, c.made, made)
+		})
+	}
 }
