@@ -100,6 +100,11 @@ abuse: ## attack a server as one hostile participant could; fails where others a
 	$(MAKE) --no-print-directory build
 	go run ./bench/abuse $(if $(SHORT),-short) $(ABUSEFLAGS)
 
+.PHONY: test-upgrade
+test-upgrade: ##- upgrade in the middle of a job, from a program of before that is built from the history
+	scripts/setup.sh test ./e2e
+	go test -tags upgrade -run TestAnUpgradeInTheMiddleOfAJob -timeout 30m ./e2e
+
 .PHONY: chaos
 chaos: ## kill parts of an installation 200 times (KILLS=20 for some), and check answers and books; SEED=1 says which and when
 	scripts/setup.sh bench

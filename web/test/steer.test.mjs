@@ -141,7 +141,7 @@ async function reject(page) {
   await page.keyboard.press("r");
   await page.getByLabel("Reason").fill("dice");
   await page.keyboard.press("Enter");
-  await page.getByRole("status").getByText("It is sent in ten seconds.").waitFor();
+  await page.getByRole("status").getByText("It is sent in 10 seconds.").waitFor();
   await page.locator("h1").click(); // keys are commands where nothing is typed
 }
 
@@ -164,7 +164,7 @@ test("a decision is taken back before it is sent", async () => {
   await page.waitForURL(`**/review/${flag.id}`);
   await page.getByRole("radio", { name: /^reject/ }).waitFor();
   await page.evaluate(() => window.pass());
-  await page.getByRole("status").getByText("It is sent in ten seconds.").waitFor({ state: "detached" });
+  await page.getByRole("status").getByText("It is sent in 10 seconds.").waitFor({ state: "detached" });
   assert.deepEqual(sent, []);
   await reject(page);
   const answered = page.waitForResponse((r) => r.url().endsWith("/resolve"));
