@@ -168,49 +168,41 @@ func (f *workflowFolder) pushParts(ctx context.Context, t *terminal, c *connecti
 }
 
 // compareRules says how the rules of a folder differ from those of the newest version.
-func (f *workflowFolder) compareRules(was string) (changes []workflowChange) {
-	before := map[string]planner.Rule{}
-	if d, err := graph.Read([]byte(was)); err == nil {
-		for _, r := range d.Rules {
-			before[r.Name] = r
-		}
-	}
-	for _, r := range f.definition.Rules {
-		old, known := before[r.Name]
-		delete(before, r.Name)
-		switch {
-		case !known:
-			changes = append(changes, workflowChange{Change: "add", What: "rule " + r.Name})
-		case !graph.SameRule(old, r):
-			changes = append(changes, workflowChange{Change: "change", What: "rule " + r.Name})
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		changes = append(changes, workflowChange{Change: "remove", What: "rule " + name})
-	}
-	return changes
+func (f *workflowFolder) compareRules(was string) []workflowChange {
+	return compareNamed("rule ", olderDefinition(was).Rules, f.definition.Rules, func(r planner.Rule) string { return r.Name }, graph.SameRule)
 }
 
 // compareSchedules says how the schedules of a folder differ from those of the newest version.
-func (f *workflowFolder) compareSchedules(was string) (changes []workflowChange) {
-	before := map[string]graph.Schedule{}
-	if d, err := graph.Read([]byte(was)); err == nil {
-		for _, s := range d.Schedules {
-			before[s.Name] = s
-		}
+func (f *workflowFolder) compareSchedules(was string) []workflowChange {
+	return compareNamed("schedule ", olderDefinition(was).Schedules, f.definition.Schedules, func(s graph.Schedule) string { return s.Name }, graph.SameSchedule)
+}
+
+// olderDefinition is what a version says; nothing where there is none, or another program wrote it.
+func olderDefinition(text string) *graph.Definition {
+	if d, err := graph.Read([]byte(text)); err == nil {
+		return d
 	}
-	for _, s := range f.definition.Schedules {
-		old, known := before[s.Name]
-		delete(before, s.Name)
+	return &graph.Definition{}
+}
+
+// compareNamed says which of some things are added, changed and removed, by their names.
+func compareNamed[T any](kind string, was, is []T, name func(T) string, same func(a, b T) bool) (changes []workflowChange) {
+	before := map[string]T{}
+	for _, one := range was {
+		before[name(one)] = one
+	}
+	for _, one := range is {
+		old, known := before[name(one)]
+		delete(before, name(one))
 		switch {
 		case !known:
-			changes = append(changes, workflowChange{Change: "add", What: "schedule " + s.Name})
-		case !graph.SameSchedule(old, s):
-			changes = append(changes, workflowChange{Change: "change", What: "schedule " + s.Name})
+			changes = append(changes, workflowChange{Change: "add", What: kind + name(one)})
+		case !same(old, one):
+			changes = append(changes, workflowChange{Change: "change", What: kind + name(one)})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(before)) {
-		changes = append(changes, workflowChange{Change: "remove", What: "schedule " + name})
+	for _, gone := range slices.Sorted(maps.Keys(before)) {
+		changes = append(changes, workflowChange{Change: "remove", What: kind + gone})
 	}
 	return changes
 }
